@@ -181,7 +181,7 @@ func TestHitOfARewrittenRouteAllocatesNothing(t *testing.T) {
 // the slice.
 func TestHitInASliceAllocatesNothing(t *testing.T) {
 	o := edgetest.Options{SliceBytes: 64 << 10}
-	o.Origin.Address = newCinema(t, 1<<20).address
+	o.Origin.Address = newFilmOrigin(t, 1<<20).address
 	e := edgetest.Start(t, o)
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/film", "Range: bytes=70000-71023\r\n"))
 	if got, most := allocsPerHit(t, c), hitAllocs+2.5/samples; got > most {
@@ -189,7 +189,7 @@ func TestHitInASliceAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestHitToldInBriefAllocatesNothing(t *testing.T) {
+func TestHitWithoutCacheStatusDetailsAllocatesNothing(t *testing.T) {
 	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {

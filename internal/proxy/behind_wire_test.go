@@ -14,8 +14,8 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// narrow listens with small buffers, so that a client that takes nothing is noticed soon.
-func narrow(t testing.TB) net.Listener {
+// smallBufferListener listens with small buffers, so that a client that reads nothing is noticed soon.
+func smallBufferListener(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,16 +34,16 @@ func (l narrowListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// dialNarrow is dial for a client that takes little.
-func dialNarrow(t testing.TB, address string) *socket {
+// dialSmallBuffers is dial for a client that takes little.
+func dialSmallBuffers(t testing.TB, address string) *socket {
 	t.Helper()
 	s := dial(t, address)
 	_ = s.Conn.(*net.TCPConn).SetReadBuffer(128 << 10)
 	return s
 }
 
-// scroll is an origin of one text. It sends the beginning, and then all when it is told.
-type scroll struct {
+// longTextOrigin is an origin with one long text. It sends the beginning, and the rest when the test lets it.
+type longTextOrigin struct {
 	text    string
 	fields  string // of the first answer, with its framing
 	chunked bool
@@ -56,14 +56,14 @@ type scroll struct {
 	asked   []http.Header // of those
 }
 
-// scrollBytes is more than the buffers on the way and what is kept of it.
-const scrollBytes = 3 << 20
+// longTextBytes is more than the buffers on the way and what is kept of it.
+const longTextBytes = 3 << 20
 
-func newScroll(chunked bool, fields string) *scroll {
-	return &scroll{text: testkit.Numbered(scrollBytes), chunked: chunked, fields: fields, unroll: make(chan struct{})}
+func newLongTextOrigin(chunked bool, fields string) *longTextOrigin {
+	return &longTextOrigin{text: testkit.Numbered(longTextBytes), chunked: chunked, fields: fields, unroll: make(chan struct{})}
 }
 
-func (s *scroll) play(c *edgetest.Conn) {
+func (s *longTextOrigin) play(c *edgetest.Conn) {
 	for r := c.Next(); r != nil; r = c.Next() {
 		if r.RequestURI == "/other" {
 			s.other(c)
@@ -83,7 +83,7 @@ func (s *scroll) play(c *edgetest.Conn) {
 	}
 }
 
-func (s *scroll) whole(c *edgetest.Conn) bool {
+func (s *longTextOrigin) whole(c *edgetest.Conn) bool {
 	head, piece := "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n"+s.fields, func(p string) string { return p }
 	if s.chunked {
 		head += "Transfer-Encoding: chunked\r\n\r\n"
@@ -104,10 +104,10 @@ func (s *scroll) whole(c *edgetest.Conn) bool {
 
 // behind starts an edge before s, and a client that is left behind by another. What that has
 // of the answer by then is in got.
-func (s *scroll) behind(t *testing.T, o edgetest.Options, version string) (e *edgetest.Edge, slow *http.Response, got []byte) {
+func (s *longTextOrigin) behind(t *testing.T, o edgetest.Options, version string) (e *edgetest.Edge, slow *http.Response, got []byte) {
 	t.Helper()
-	o.Listener, o.ResponseBuffer = narrow(t), 64<<10
-	e, _ = before(t, o, s.play)
+	o.Listener, o.ResponseBuffer = smallBufferListener(t), 64<<10
+	e, _ = startBefore(t, o, s.play)
 	t.Cleanup(func() {
 		select {
 		case <-s.unroll:
@@ -118,7 +118,7 @@ func (s *scroll) behind(t *testing.T, o edgetest.Options, version string) (e *ed
 	if s.first != nil {
 		s.first(e)
 	}
-	s.slow = dialNarrow(t, e.Address)
+	s.slow = dialSmallBuffers(t, e.Address)
 	slow, err := s.slow.head("GET /a HTTP/" + version + "\r\nHost: edge.test\r\n\r\n")
 	if err != nil {
 		t.Fatal(err)
@@ -141,44 +141,44 @@ func (s *scroll) behind(t *testing.T, o edgetest.Options, version string) (e *ed
 	return e, slow, got
 }
 
-// outgrown is what has a body that is not kept whole: of unknown length, and it is longer than
-// an object.
-func outgrown() edgetest.Options {
+// unknownLengthOptions are those of an edge that does not keep the text whole: its length is unknown, and it is longer than
+// MaxObjectBytes.
+func unknownLengthOptions() edgetest.Options {
 	return edgetest.Options{Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 1 << 20}
 }
 
-// scarce is what has one that there is no memory for.
-func scarce() edgetest.Options {
+// scarceMemoryOptions are those of an edge without memory for the whole text.
+func scarceMemoryOptions() edgetest.Options {
 	return edgetest.Options{Rule: admission.Rule{Policy: admission.Never}, MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, InflightBytes: 1 << 20}
 }
 
-func (s *scroll) options() edgetest.Options {
+func (s *longTextOrigin) options() edgetest.Options {
 	if s.chunked {
-		return outgrown()
+		return unknownLengthOptions()
 	}
-	return scarce()
+	return scarceMemoryOptions()
 }
 
 // part is the head of the right answer to a request for the bytes from first to last.
-func (s *scroll) part(first, last, size int, tag string) string {
+func (s *longTextOrigin) part(first, last, size int, tag string) string {
 	return fmt.Sprintf("HTTP/1.1 206 Partial Content\r\n%sContent-Range: bytes %d-%d/%d\r\n", tag, first, last, size)
 }
 
-// TestAClientThatFellBehindGotOtherBytes: the rest is asked for by Range and If-Range, and whatever is
-// not just that ends in a broken transfer.
-func TestAClientThatFellBehindGotOtherBytes(t *testing.T) {
-	const size, strong = scrollBytes, "ETag: \"1\"\r\n"
+// TestAClientThatFellBehindGetsTheSameBytes: the rest is requested by Range and If-Range, and any other
+// response ends in a broken transfer.
+func TestAClientThatFellBehindGetsTheSameBytes(t *testing.T) {
+	const size, strong = longTextBytes, "ETag: \"1\"\r\n"
 	sized := func(head, body string) string {
 		return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(body), body)
 	}
 	inChunks := func(head, body, end string) string {
 		return fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%s", head, len(body), body, end)
 	}
-	f := func(name, counted string, whole bool, answer func(s *scroll, first int) string) {
+	f := func(name, counted string, whole bool, answer func(s *longTextOrigin, first int) string) {
 		for _, chunked := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, chunked %v", name, chunked), func(t *testing.T) {
 				t.Parallel()
-				s := newScroll(chunked, strong)
+				s := newLongTextOrigin(chunked, strong)
 				asked := -1
 				s.rest = func(c *edgetest.Conn, first int) {
 					asked = first
@@ -208,58 +208,70 @@ func TestAClientThatFellBehindGotOtherBytes(t *testing.T) {
 		}
 	}
 	const origin, cut = "origin", "cut"
-	part := (*scroll).part
-	f("the rest", origin, true, func(s *scroll, at int) string { return sized(part(s, at, size-1, size, strong), s.text[at:]) })
-	f("the rest in chunks", origin, true, func(s *scroll, at int) string {
+	part := (*longTextOrigin).part
+	f("the rest", origin, true, func(s *longTextOrigin, at int) string { return sized(part(s, at, size-1, size, strong), s.text[at:]) })
+	f("the rest in chunks", origin, true, func(s *longTextOrigin, at int) string {
 		return inChunks(part(s, at, size-1, size, strong), s.text[at:], "0\r\n\r\n")
 	})
 	other := strings.Repeat("x", size)
-	f("a new version", cut, false, func(*scroll, int) string { return sized("HTTP/1.1 200 OK\r\nETag: \"2\"\r\n", other) })
-	f("the whole", cut, false, func(s *scroll, _ int) string { return sized("HTTP/1.1 200 OK\r\n"+strong, s.text) })
-	f("another tag", cut, false, func(s *scroll, at int) string { return sized(part(s, at, size-1, size, "ETag: \"2\"\r\n"), other[at:]) })
-	f("a weak tag", cut, false, func(s *scroll, at int) string {
+	f("a new version", cut, false, func(*longTextOrigin, int) string { return sized("HTTP/1.1 200 OK\r\nETag: \"2\"\r\n", other) })
+	f("the whole", cut, false, func(s *longTextOrigin, _ int) string { return sized("HTTP/1.1 200 OK\r\n"+strong, s.text) })
+	f("another tag", cut, false, func(s *longTextOrigin, at int) string {
+		return sized(part(s, at, size-1, size, "ETag: \"2\"\r\n"), other[at:])
+	})
+	f("a weak tag", cut, false, func(s *longTextOrigin, at int) string {
 		return sized(part(s, at, size-1, size, "ETag: W/\"1\"\r\n"), other[at:])
 	})
-	f("no tag", cut, false, func(s *scroll, at int) string { return sized(part(s, at, size-1, size, ""), other[at:]) })
-	f("two tags", cut, false, func(s *scroll, at int) string {
+	f("no tag", cut, false, func(s *longTextOrigin, at int) string { return sized(part(s, at, size-1, size, ""), other[at:]) })
+	f("two tags", cut, false, func(s *longTextOrigin, at int) string {
 		return sized(part(s, at, size-1, size, "ETag: \"2\"\r\n"+strong), other[at:])
 	})
-	f("another place", cut, false, func(s *scroll, at int) string { return sized(part(s, at-1, size-2, size, strong), other[at:]) })
-	f("from another place", cut, false, func(s *scroll, at int) string { return sized(part(s, at-1, size-1, size, strong), other[at-1:]) })
-	f("not to the end", cut, false, func(s *scroll, at int) string { return sized(part(s, at, size-2, size, strong), s.text[at:size-1]) })
-	f("of no known size", cut, false, func(s *scroll, at int) string {
+	f("another place", cut, false, func(s *longTextOrigin, at int) string { return sized(part(s, at-1, size-2, size, strong), other[at:]) })
+	f("from another place", cut, false, func(s *longTextOrigin, at int) string {
+		return sized(part(s, at-1, size-1, size, strong), other[at-1:])
+	})
+	f("not to the end", cut, false, func(s *longTextOrigin, at int) string {
+		return sized(part(s, at, size-2, size, strong), s.text[at:size-1])
+	})
+	f("of no known size", cut, false, func(s *longTextOrigin, at int) string {
 		return sized(fmt.Sprintf("HTTP/1.1 206 Partial Content\r\n%sContent-Range: bytes %d-%d/*\r\n", strong, at, size-1), s.text[at:])
 	})
-	f("without Content-Range", cut, false, func(_ *scroll, at int) string { return sized("HTTP/1.1 206 Partial Content\r\n"+strong, other[at:]) })
-	f("two Content-Ranges", cut, false, func(s *scroll, at int) string {
+	f("without Content-Range", cut, false, func(_ *longTextOrigin, at int) string {
+		return sized("HTTP/1.1 206 Partial Content\r\n"+strong, other[at:])
+	})
+	f("two Content-Ranges", cut, false, func(s *longTextOrigin, at int) string {
 		return sized(part(s, at, size-1, size, strong+fmt.Sprintf("Content-Range: bytes 0-%d/%d\r\n", size-1-at, size)), other[at:])
 	})
-	f("another length", cut, false, func(s *scroll, at int) string { return sized(part(s, at, size-1, size, strong), s.text[at:size-10]) })
-	f("no framing", cut, false, func(s *scroll, at int) string { return part(s, at, size-1, size, strong) + "\r\n" + s.text[at:] })
-	f("416", cut, false, func(*scroll, int) string {
+	f("another length", cut, false, func(s *longTextOrigin, at int) string {
+		return sized(part(s, at, size-1, size, strong), s.text[at:size-10])
+	})
+	f("no framing", cut, false, func(s *longTextOrigin, at int) string {
+		return part(s, at, size-1, size, strong) + "\r\n" + s.text[at:]
+	})
+	f("416", cut, false, func(*longTextOrigin, int) string {
 		return "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Range: bytes */3\r\nContent-Length: 0\r\n\r\n"
 	})
-	f("304", cut, false, func(*scroll, int) string { return "HTTP/1.1 304 Not Modified\r\n" + strong + "\r\n" })
-	f("nothing", cut, false, func(*scroll, int) string { return "" })
-	f("breaks off", origin, false, func(s *scroll, at int) string {
+	f("304", cut, false, func(*longTextOrigin, int) string { return "HTTP/1.1 304 Not Modified\r\n" + strong + "\r\n" })
+	f("nothing", cut, false, func(*longTextOrigin, int) string { return "" })
+	f("breaks off", origin, false, func(s *longTextOrigin, at int) string {
 		return strings.TrimSuffix(sized(part(s, at, size-1, size, strong), s.text[at:]), s.text[size-10:])
 	})
-	f("breaks off in chunks", origin, false, func(s *scroll, at int) string {
+	f("breaks off in chunks", origin, false, func(s *longTextOrigin, at int) string {
 		return inChunks(part(s, at, size-1, size, strong), s.text[at:], "")
 	})
-	f("too few chunks", origin, false, func(s *scroll, at int) string {
+	f("too few chunks", origin, false, func(s *longTextOrigin, at int) string {
 		return inChunks(part(s, at, size-1, size, strong), s.text[at:size-10], "0\r\n\r\n")
 	})
-	f("too many chunks", origin, false, func(s *scroll, at int) string {
+	f("too many chunks", origin, false, func(s *longTextOrigin, at int) string {
 		return inChunks(part(s, at, size-1, size, strong), s.text[at:]+"x", "0\r\n\r\n")
 	})
 }
 
-// TestARestOfAnotherSizeIsNone: where the client was told a length.
-func TestARestOfAnotherSizeIsNone(t *testing.T) {
-	s := newScroll(false, "ETag: \"1\"\r\n")
+// TestARestOfAnotherLengthIsNotSent: the client has a Content-Length already.
+func TestARestOfAnotherLengthIsNotSent(t *testing.T) {
+	s := newLongTextOrigin(false, "ETag: \"1\"\r\n")
 	s.rest = func(c *edgetest.Conn, at int) {
-		c.Say(s.part(at, scrollBytes-2, scrollBytes-1, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", scrollBytes-1-at, s.text[at:scrollBytes-1]))
+		c.Say(s.part(at, longTextBytes-2, longTextBytes-1, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", longTextBytes-1-at, s.text[at:longTextBytes-1]))
 	}
 	e, slow, _ := s.behind(t, s.options(), "1.1")
 	if _, err := io.Copy(io.Discard, slow.Body); err == nil {
@@ -270,13 +282,13 @@ func TestARestOfAnotherSizeIsNone(t *testing.T) {
 	}
 }
 
-// TestACutIsSeen: a client that cannot be given the rest sees a broken transfer, whatever frames
+// TestAClientWithoutTheRestSeesABrokenTransfer: a client that cannot be given the rest sees a broken transfer, whatever frames
 // its answer.
-func TestACutIsSeen(t *testing.T) {
+func TestAClientWithoutTheRestSeesABrokenTransfer(t *testing.T) {
 	f := func(name, version string, chunked bool) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScroll(chunked, "")
+			s := newLongTextOrigin(chunked, "")
 			e, slow, got := s.behind(t, s.options(), version)
 			if (slow.ContentLength < 0) != chunked {
 				t.Errorf("the answer has a length of %d", slow.ContentLength)
@@ -302,9 +314,9 @@ func TestACutIsSeen(t *testing.T) {
 // TestAClientThatFellBehindInHTTP10GetsTheRest: it is sent by another goroutine than the handler's, which
 // still has to know what was asked for.
 func TestAClientThatFellBehindInHTTP10GetsTheRest(t *testing.T) {
-	s := newScroll(true, "ETag: \"1\"\r\n")
+	s := newLongTextOrigin(true, "ETag: \"1\"\r\n")
 	s.rest = func(c *edgetest.Conn, at int) {
-		c.Say(s.part(at, scrollBytes-1, scrollBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", scrollBytes-at, s.text[at:]))
+		c.Say(s.part(at, longTextBytes-1, longTextBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", longTextBytes-at, s.text[at:]))
 	}
 	_, slow, got := s.behind(t, s.options(), "1.0")
 	rest, err := io.ReadAll(slow.Body)
@@ -317,7 +329,7 @@ func TestAClientThatFellBehindInHTTP10GetsTheRest(t *testing.T) {
 // is counted when it leaves the cache.
 func TestTheStoredBodyOfAClientThatFellBehindIsPinned(t *testing.T) {
 	const held = 4 << 20
-	s := newScroll(true, "ETag: \"1\"\r\n")
+	s := newLongTextOrigin(true, "ETag: \"1\"\r\n")
 	s.rest = func(c *edgetest.Conn, _ int) { c.Say("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n") }
 	let := make(chan struct{})
 	free := sync.OnceFunc(func() { close(let) })
@@ -332,13 +344,13 @@ func TestTheStoredBodyOfAClientThatFellBehindIsPinned(t *testing.T) {
 		}
 	}
 	e, slow, got := s.behind(t, edgetest.Options{
-		Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, InflightBytes: held + scrollBytes/2, InflightShare: 1,
+		Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, InflightBytes: held + longTextBytes/2, InflightShare: 1,
 	}, "1.1")
 	free()
 	eventually(t, "there is memory again", func() bool { return e.Metric(t, "edgeproxy_inflight_bytes") == 0 })
 	ask(t, e, asGet("/a")).want(t, 200, "fwd=uri-miss; stored", s.text)
 	stored := func() bool { return e.Metric(t, "edgeproxy_readers_behind_total", "route=default", "rest=stored") == 1 }
-	for piece := make([]byte, 16<<10); !stored() && len(got) < scrollBytes-1<<20; got = append(got, piece...) {
+	for piece := make([]byte, 16<<10); !stored() && len(got) < longTextBytes-1<<20; got = append(got, piece...) {
 		if _, err := io.ReadFull(slow.Body, piece); err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +365,7 @@ func TestTheStoredBodyOfAClientThatFellBehindIsPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(t, e, asGet("/a")).want(t, 200, "fwd=uri-miss; stored", s.text) // in its place
-	eventually(t, "what has left the cache is counted", func() bool { return e.Store.Stats().PinnedBytes == scrollBytes })
+	eventually(t, "what has left the cache is counted", func() bool { return e.Store.Stats().PinnedBytes == longTextBytes })
 	rest, err := io.ReadAll(slow.Body)
 	if got = append(got, rest...); err != nil || string(got) != s.text {
 		t.Errorf("got %d bytes, and %v", len(got), err)

@@ -60,7 +60,7 @@ func checkParts(t *testing.T, p *byteRanges, e *cache.Object, ranges []rfc9111.R
 	}
 }
 
-func TestPartsAreWhatWasAskedFor(t *testing.T) {
+func TestMultipartHasTheRequestedRanges(t *testing.T) {
 	f := func(body, contentType string, ranges ...rfc9111.Range) {
 		t.Helper()
 		e := entryOf(body, contentType)
@@ -83,7 +83,7 @@ func TestPartsAreWhatWasAskedFor(t *testing.T) {
 }
 
 // A large body goes out from where it is.
-func TestPartsShareTheStoredBody(t *testing.T) {
+func TestMultipartSharesTheStoredBody(t *testing.T) {
 	e := entryOf(strings.Repeat("x", 1<<20), "a/b")
 	ranges := []rfc9111.Range{{First: 1 << 19, Last: 1<<20 - 1}, {First: 0, Last: 99999}}
 	p := newByteRanges(e, ranges)
@@ -98,7 +98,7 @@ func TestPartsShareTheStoredBody(t *testing.T) {
 }
 
 // However ranges are chosen, the answer is not much longer than the whole.
-func TestPartsAreNotMuchLongerThanTheWhole(t *testing.T) {
+func TestMultipartIsNotMuchLongerThanTheWhole(t *testing.T) {
 	bytewise := func(n int) (ranges []rfc9111.Range) {
 		for i := range int64(n) {
 			ranges = append(ranges, rfc9111.Range{First: 2 * i, Last: 2 * i})
@@ -125,7 +125,7 @@ func TestPartsAreNotMuchLongerThanTheWhole(t *testing.T) {
 
 // The room that is made for the framing is enough, or it would be made twice; and
 // not much more, or answers would be refused that are short enough.
-func TestFramingHasTheRoomItNeeds(t *testing.T) {
+func TestMultipartFramingFitsItsBuffer(t *testing.T) {
 	f := func(size int, contentType string, ranges ...rfc9111.Range) {
 		t.Helper()
 		p := newByteRanges(entryOf(strings.Repeat("x", size), contentType), ranges)

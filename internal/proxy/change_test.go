@@ -16,16 +16,16 @@ import (
 	"edgeproxy/internal/edgetest"
 )
 
-// shelf is a library of which it is known from when on the older versions are gone: what
+// versionedOrigin is a changingOrigin that knows from when on older versions are gone: what
 // begins later must not see them.
-type shelf struct {
-	library
+type versionedOrigin struct {
+	changingOrigin
 	gone [4]atomic.Int64 // the oldest version that may still be seen
 }
 
 // change makes a new version of a URL, by a POST through the edge or by a PURGE after the
 // change, and tells when it is done.
-func (s *shelf) change(base string, url int, method string) error {
+func (s *versionedOrigin) change(base string, url int, method string) error {
 	if method == "PURGE" {
 		s.current[url].Add(1)
 	}
@@ -56,7 +56,7 @@ func (s *shelf) change(base string, url int, method string) error {
 }
 
 // read asks for what is there now.
-func (s *shelf) read(req *http.Request) error {
+func (s *versionedOrigin) read(req *http.Request) error {
 	url := urlOf(req)
 	oldest := s.gone[url].Load()
 	res, err := http.DefaultTransport.RoundTrip(req)
@@ -79,7 +79,7 @@ func (s *shelf) read(req *http.Request) error {
 	return nil
 }
 
-func (s *shelf) visit(t *testing.T, base string, client, requests int) {
+func (s *versionedOrigin) visit(t *testing.T, base string, client, requests int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, uint64(client)))
 	for i := range requests {
@@ -100,14 +100,14 @@ func (s *shelf) visit(t *testing.T, base string, client, requests int) {
 	}
 }
 
-// TestNobodyReadsWhatWasThereBeforeAChange: from the moment that an unsafe request is
+// TestNothingOlderThanAnUnsafeRequestIsServed: from the moment that an unsafe request is
 // answered (RFC 9111 section 4.4), or a purge, no request that begins then is answered
 // with what was there before, however many fetches and variants are under way.
-func TestNobodyReadsWhatWasThereBeforeAChange(t *testing.T) {
+func TestNothingOlderThanAnUnsafeRequestIsServed(t *testing.T) {
 	const requests, clients = 1800, 6
 	f := func(name string, o edgetest.Options) {
 		t.Run(name, func(t *testing.T) {
-			s := &shelf{library: library{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}}
+			s := &versionedOrigin{changingOrigin: changingOrigin{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				current := &s.current[urlOf(r)]
 				if r.Method == http.MethodPost {

@@ -11,14 +11,14 @@ import (
 	"edgeproxy/internal/edgetest"
 )
 
-// witness is an origin that notes what reaches it and answers everything.
-type witness struct {
+// recordingOrigin is an origin that notes what reaches it and answers everything.
+type recordingOrigin struct {
 	mu   sync.Mutex
 	seen []string
 	head http.Header // of the last request
 }
 
-func (w *witness) script(c *edgetest.Conn) {
+func (w *recordingOrigin) script(c *edgetest.Conn) {
 	for r := c.Next(); r != nil; r = c.Next() {
 		w.mu.Lock()
 		w.seen = append(w.seen, r.Method+" "+r.Host+" "+r.RequestURI+" "+r.Content)
@@ -29,7 +29,7 @@ func (w *witness) script(c *edgetest.Conn) {
 }
 
 // take returns what came since the last call, and the fields of the last request.
-func (w *witness) take() ([]string, http.Header) {
+func (w *recordingOrigin) take() ([]string, http.Header) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen, head := w.seen, w.head
@@ -74,8 +74,8 @@ func statuses(t *testing.T, e *edgetest.Edge, raw string) string {
 // ways is answered with an error, and nothing behind it on its connection is read as
 // a request. What the edge lets through is one request at the origin.
 func TestWhatIsRefusedEndsTheConnection(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always()}, w.script)
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
 	refused := func(status int, raw string) {
 		t.Helper()
 		if got := statuses(t, e, raw+smuggled); got != fmt.Sprint(status) {
@@ -138,8 +138,8 @@ func TestWhatIsRefusedEndsTheConnection(t *testing.T) {
 // TestNoContinueForWhatIsRefused: the gate stands before the 100 that asks for the
 // body, and what was sent without waiting is not read as a request.
 func TestNoContinueForWhatIsRefused(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always()}, w.script)
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
 	f := func(want, raw string, seen ...string) {
 		t.Helper()
 		if got := statuses(t, e, raw); got != want {
@@ -171,11 +171,11 @@ func TestNoContinueForWhatIsRefused(t *testing.T) {
 	f("100 200", post+"Host: h\r\n"+expect+"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"+smuggled, "POST h /a abc")
 }
 
-// TestOneRequestHereIsOneRequestThere: what passes the gate reaches the origin with
+// TestOneRequestIsOneRequestAtTheOrigin: what passes the gate reaches the origin with
 // the body that its framing says, and the next request begins behind it.
-func TestOneRequestHereIsOneRequestThere(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always()}, w.script)
+func TestOneRequestIsOneRequestAtTheOrigin(t *testing.T) {
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
 	f := func(raw string, seen ...string) {
 		t.Helper()
 		want := strings.TrimSpace(strings.Repeat("200 ", len(seen)))
@@ -201,11 +201,11 @@ func TestOneRequestHereIsOneRequestThere(t *testing.T) {
 	f(fmt.Sprintf("POST /a HTTP/1.1\r\n%sContent-Length: %d\r\n\r\n%s", h, len(smuggled), smuggled), "POST h /a "+smuggled, next)
 }
 
-// TestFramingFieldsInDisguise: a server that reads underscores as hyphens finds no
+// TestFramingFieldsWithUnderscoresAreNotForwarded: a server that reads underscores as hyphens finds no
 // second framing in the fields that are handed on.
-func TestFramingFieldsInDisguise(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always(), UnusualNames: true}, w.script)
+func TestFramingFieldsWithUnderscoresAreNotForwarded(t *testing.T) {
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), UnusualNames: true}, w.script)
 	ask(t, e, "GET /a HTTP/1.1\r\nHost: h\r\nTransfer_Encoding: chunked\r\nContent_Length: 7\r\nKeep_Alive: 1\r\nX_Y: z\r\n\r\n")
 	_, head := w.take()
 	for _, name := range []string{"Transfer_encoding", "Content_length", "Keep_alive"} {
@@ -222,8 +222,8 @@ func TestFramingFieldsInDisguise(t *testing.T) {
 // not say so. A proxy in front that reads on to the CRLF takes the request behind it
 // for trailer fields; so whatever follows chunks is not read.
 func TestChunkedRequestIsTheLast(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always()}, w.script)
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
 	const head = " /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for _, method := range []string{"POST", "GET"} {
 		for _, body := range []string{
@@ -259,8 +259,8 @@ func TestChunkedRequestIsTheLast(t *testing.T) {
 // Content-Length or Transfer-Encoding; then the connection ends with the answer, and
 // what the other parser sends as the next request is not read as one.
 func TestLFInTheRequestLine(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always()}, w.script)
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
 	f := func(raw, want string, seen ...string) {
 		t.Helper()
 		if got := statuses(t, e, raw+smuggled); got != want {

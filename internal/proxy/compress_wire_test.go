@@ -59,8 +59,8 @@ func (a answer) wantPage(t *testing.T, what, coding, cache, body string) {
 	}
 }
 
-// TestWhatIsHereIsCompressedAtOnce: a miss has a length, and the bytes of the hit behind it.
-func TestWhatIsHereIsCompressedAtOnce(t *testing.T) {
+// TestAWholeBodyIsCompressedAtOnce: a miss has a length, and the bytes of the hit behind it.
+func TestAWholeBodyIsCompressedAtOnce(t *testing.T) {
 	body := page(8000)
 	for _, coding := range []compress.Coding{compress.Gzip, compress.Brotli, compress.Zstd} {
 		for _, policy := range []string{"stored", "held back", "not storable"} {
@@ -72,7 +72,7 @@ func TestWhatIsHereIsCompressedAtOnce(t *testing.T) {
 			case "not storable":
 				fields, cache = "Content-Type: text/html\r\nCache-Control: private\r\n", "fwd=uri-miss; detail=private"
 			}
-			e, _ := before(t, o, says(fields, body))
+			e, _ := startBefore(t, o, says(fields, body))
 			what := coding.String() + ", " + policy
 			miss := ask(t, e, taking(coding.String(), "GET", "/a", "HTTP/1.1", ""))
 			miss.wantPage(t, what, coding.String(), cache, body)
@@ -106,7 +106,7 @@ func TestCompressedBytesGoOutAsTheyCome(t *testing.T) {
 		t.Run(strings.Join([]string{coding, framing[:8], method, version[5:], control}, " "), func(t *testing.T) {
 			next := make(chan struct{}, pieces+1)
 			o := edgetest.Options{Rule: always(), Compress: gzips(compress.Gzip, compress.Brotli, compress.Zstd)}
-			e, _ := before(t, o, func(c *edgetest.Conn) {
+			e, _ := startBefore(t, o, func(c *edgetest.Conn) {
 				for c.Next() != nil {
 					c.Say("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: " + control + "\r\n" + framing + "\r\n\r\n")
 					for i := range pieces {
@@ -162,7 +162,7 @@ func TestALargeBodyIsCompressed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Rule, o.Compress, o.MaxBytes, o.InflightBytes = always(), gzips(), 64<<20, 16<<20
-			e, app := before(t, o, says(textFields, body))
+			e, app := startBefore(t, o, says(textFields, body))
 			kept := name != "too large"
 			miss := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.1", ""))
 			miss.wantPage(t, "miss", "gzip", "fwd=uri-miss; stored", body)
@@ -192,7 +192,7 @@ func TestALargeBodyIsCompressed(t *testing.T) {
 // TestClientsOfHTTP10AndHTTP2 get what others get.
 func TestClientsOfHTTP10AndHTTP2(t *testing.T) {
 	body := page(100_000)
-	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips()}, says(textFields, body))
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, says(textFields, body))
 	miss := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.0", ""))
 	miss.wantPage(t, "HTTP/1.0, miss", "gzip", "fwd=uri-miss; stored", body)
 	if miss.header.Get("Content-Length") != "" || miss.header.Get("Transfer-Encoding") != "" {
@@ -278,7 +278,7 @@ func TestAnOriginOfHTTP2IsCompressed(t *testing.T) {
 // TestTrailersBehindACompressedBody are those that are not about the bytes of the origin.
 func TestTrailersBehindACompressedBody(t *testing.T) {
 	body := page(500)
-	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\n%sTrailer: X-Sum, Content-Digest\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\nX-Sum: 1\r\nContent-Digest: sha-256=:AA:\r\nRepr-Digest: b\r\n\r\n", textFields, len(body), body))
 		}
@@ -295,10 +295,10 @@ func TestTrailersBehindACompressedBody(t *testing.T) {
 	}
 }
 
-// TestWhatClientsSayOfTagsReachesTheOriginAsItIs: a PUT of what was compressed fails by the origin's own comparison, if at all.
-func TestWhatClientsSayOfTagsReachesTheOriginAsItIs(t *testing.T) {
+// TestPreconditionsOfUnsafeRequestsAreForwardedUnchanged: a PUT of what was compressed fails by the origin's own comparison, if at all.
+func TestPreconditionsOfUnsafeRequestsAreForwardedUnchanged(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			asked <- r
 			c.Say("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 412 Precondition Failed\r\nETag: \"a\"\r\nContent-Length: 0\r\n\r\n")
@@ -320,7 +320,7 @@ func TestWhatClientsSayOfTagsReachesTheOriginAsItIs(t *testing.T) {
 // TestSlicesAreNotCompressed, as check says.
 func TestSlicesAreNotCompressed(t *testing.T) {
 	body := page(5000)
-	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips(), SliceBytes: 64 << 10}, says(textFields, body))
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips(), SliceBytes: 64 << 10}, says(textFields, body))
 	got := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.1", ""))
 	if got.body != body || got.header.Get("Content-Encoding") != "" || got.header.Get("Vary") != "" {
 		t.Errorf("got %d bytes, %v", len(got.body), got.header)
@@ -330,7 +330,7 @@ func TestSlicesAreNotCompressed(t *testing.T) {
 // TestTooManyEncodersLeaveAResponseAsItIs, in the variant of its client, and are counted.
 func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 	body := page(5000)
-	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips()}, says(textFields, body))
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, says(textFields, body))
 	var others []*compress.Reader
 	for r := compress.NewReader(nil, compress.Gzip, compress.Fastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, compress.Fastest, nil) {
 		others = append(others, r)
@@ -354,7 +354,7 @@ func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
 	hang := make(chan struct{})
 	o := edgetest.Options{Rule: always(), Compress: gzips(), ClientShare: 2. / compress.MostOpen, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	o.Origin.IdleTimeout = 2 * time.Second // of a fetch that goes on without its client, and has its share until then
-	e, _ := before(t, o, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
 			if strings.HasPrefix(r.RequestURI, "/hangs") {
@@ -394,12 +394,12 @@ func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
 	})
 }
 
-// TestNoEncoderIsLeft when clients leave, origins break off and bodies end.
-func TestNoEncoderIsLeft(t *testing.T) {
+// TestEncodersAreReleased when clients leave, origins break off and bodies end.
+func TestEncodersAreReleased(t *testing.T) {
 	body := page(300_000)
 	o := edgetest.Options{Rule: always(), Compress: gzips()}
 	o.Origin.IdleTimeout = 2 * time.Second // of a fetch that goes on without its client
-	e, _ := before(t, o, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
 			switch {

@@ -25,7 +25,7 @@ func hasCopy(t *testing.T, e *edgetest.Edge, ask func()) {
 func TestAHitFromACopyIsTheSame(t *testing.T) {
 	const size = 3 << 20
 	o := edgetest.Options{Rule: always(), MaxBytes: 160 << 20, MaxObjectBytes: 24 << 20, WriteIdle: -1}
-	o.Origin.Address = newCinema(t, size).address
+	o.Origin.Address = newFilmOrigin(t, size).address
 	e := edgetest.Start(t, o)
 	want := ask(t, e, asGet("/film"))
 	if want.err != nil || len(want.body) != size {

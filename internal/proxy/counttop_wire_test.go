@@ -48,7 +48,7 @@ func answersAll(c *edgetest.Conn) {
 }
 
 func TestHostsAndURLsAreCountedByWhatBecameOfThem(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}}, answersAll)
+	e, _ := startBefore(t, edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}}, answersAll)
 	ask(t, e, hosted("a.example", "/before"))
 	if got := listed(t, e, top.Hosts, top.Requests); got != "off" {
 		t.Errorf("got %s, want nothing counted unasked", got)
@@ -86,7 +86,7 @@ func TestHostsAndURLsAreCountedByWhatBecameOfThem(t *testing.T) {
 
 // A client that asks for ever other hosts and URLs makes neither memory nor series grow.
 func TestRandomHostsAndURLsTakeNoMemoryAndNoSeries(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Rule: admission.Rule{Policy: admission.Never}}, answersAll)
+	e, _ := startBefore(t, edgetest.Options{Rule: admission.Rule{Policy: admission.Never}}, answersAll)
 	mustSwap(t, e, func(l *proxy.Live) {
 		l.Top = proxy.TopOptions{Entries: 64, Window: time.Hour}
 		l.CountedHosts = []proxy.CountedHost{{Label: "*.known.example", Host: routing.Host{Name: "known.example", Subdomains: true}}}

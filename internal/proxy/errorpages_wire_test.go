@@ -39,7 +39,7 @@ func fails(conns *atomic.Int64) func(c *edgetest.Conn) {
 // TestAPageLeavesConnectionsAsTheyAre: to the client, and to an origin whose answer is here.
 func TestAPageLeavesConnectionsAsTheyAre(t *testing.T) {
 	var conns atomic.Int64
-	e, _ := before(t, edgetest.Options{Rule: always()}, fails(&conns))
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, fails(&conns))
 	withPages(t, e)
 	s := dial(t, e.Address)
 	s.ask(asGet("/100")).want(t, 503, "fwd=uri-miss; detail=status", "<p>Sorry")
@@ -58,7 +58,7 @@ func TestAPageLeavesConnectionsAsTheyAre(t *testing.T) {
 
 // TestAStoredErrorThatLiesInAFileIsNotReadForItsPage: the page is in memory.
 func TestAStoredErrorThatLiesInAFileIsNotReadForItsPage(t *testing.T) {
-	e, app := before(t, edgetest.Options{Rule: always(), Files: true}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, edgetest.Options{Rule: always(), Files: true}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 404 X\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nhello")
 		}
@@ -77,7 +77,7 @@ func TestAStoredErrorThatLiesInAFileIsNotReadForItsPage(t *testing.T) {
 // TestRoutesByHTTP2: what a route has of its own holds by HTTP/2 as well, several streams at once.
 func TestRoutesByHTTP2(t *testing.T) {
 	var conns atomic.Int64
-	e, _ := before(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, fails(&conns))
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, fails(&conns))
 	withPages(t, e)
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)

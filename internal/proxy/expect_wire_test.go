@@ -32,10 +32,10 @@ func guarded(t *testing.T) []edgetest.OtherRoute {
 	}
 }
 
-// TestAClientWithoutAccessWasToldToContinue: it got 100 and sent all its content before it got 401, 403 or 429 (RFC 9110 section 10.1.1).
-func TestAClientWithoutAccessWasToldToContinue(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always(), Routes: guarded(t)}, w.script)
+// TestNo100ContinueWithoutAccess: a client that gets 401, 403 or 429 is not told before to send its content (RFC 9110 section 10.1.1).
+func TestNo100ContinueWithoutAccess(t *testing.T) {
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Routes: guarded(t)}, w.script)
 	f := func(want, path, fields string) {
 		t.Helper()
 		post := "POST " + path + " HTTP/1.1\r\nHost: h\r\n" + fields + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc"
@@ -60,9 +60,9 @@ func TestAClientWithoutAccessWasToldToContinue(t *testing.T) {
 }
 
 // The same by HTTP/2, where the connection goes on.
-func TestAClientOfHTTP2WithoutAccessWasToldToContinue(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always(), Routes: guarded(t)}, w.script)
+func TestNo100ContinueWithoutAccessByHTTP2(t *testing.T) {
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Routes: guarded(t)}, w.script)
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols, ExpectContinueTimeout: patience}}

@@ -31,9 +31,9 @@ var leavers = map[string]func(c *net.TCPConn){
 	"close": func(c *net.TCPConn) { _ = c.Close() },
 }
 
-// TestClientsThatAreGoneHeldEveryConnection: sixty that send a request and leave held all
-// sixteen connections to the origin until it answered, and the queue behind them.
-func TestClientsThatAreGoneHeldEveryConnection(t *testing.T) {
+// TestClientsThatLeaveFreeTheirConnections: sixty clients send a request and leave. They would hold all
+// sixteen connections to the origin, and the queue, until it answers.
+func TestClientsThatLeaveFreeTheirConnections(t *testing.T) {
 	for way, leave := range leavers {
 		for name, request := range map[string]string{
 			"a miss":          "GET /slow%d HTTP/1.1\r\nHost: edge.test\r\n\r\n",
@@ -47,7 +47,7 @@ func TestClientsThatAreGoneHeldEveryConnection(t *testing.T) {
 		} {
 			t.Run(name+", "+way, func(t *testing.T) {
 				t.Parallel()
-				e, _ := before(t, edgetest.Options{
+				e, _ := startBefore(t, edgetest.Options{
 					Rule:   admission.Rule{Policy: admission.SecondHit}, // or a miss would be fetched for the store
 					Origin: origin.Options{MaxConnections: 16, QueueRequests: 100, QueueWait: time.Hour, FirstByteTimeout: time.Hour},
 				}, silentOrigin)
@@ -91,7 +91,7 @@ func leaveAfter(t *testing.T, e *edgetest.Edge, request string, leave func(c *ne
 // TestAClientThatIsGoneEndsASilentBody: the origin says no more, so no write would tell.
 func TestAClientThatIsGoneEndsASilentBody(t *testing.T) {
 	var ended atomic.Int64
-	e, _ := before(t, edgetest.Options{Origin: origin.Options{IdleTimeout: time.Hour}, UncacheableFor: time.Minute}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Origin: origin.Options{IdleTimeout: time.Hour}, UncacheableFor: time.Minute}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
 			c.UntilClosed()
@@ -111,9 +111,9 @@ func TestAClientThatIsGoneEndsASilentBody(t *testing.T) {
 	}
 }
 
-// TestAClientThatHasOnlyEndedItsSideGetsItsAnswer: as long as there is something to send.
-func TestAClientThatHasOnlyEndedItsSideGetsItsAnswer(t *testing.T) {
-	e, _ := before(t, edgetest.Options{}, func(c *edgetest.Conn) {
+// TestAHalfClosedClientGetsItsResponse: a client that has only closed its sending side still reads.
+func TestAHalfClosedClientGetsItsResponse(t *testing.T) {
+	e, _ := startBefore(t, edgetest.Options{}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 10\r\n\r\n")
 			beat := time.NewTicker(100 * time.Millisecond)
@@ -137,7 +137,7 @@ func TestAClientThatHasOnlyEndedItsSideGetsItsAnswer(t *testing.T) {
 // TestWhatIsStoredGoesOnWithoutItsClient.
 func TestWhatIsStoredGoesOnWithoutItsClient(t *testing.T) {
 	more := make(chan struct{})
-	e, app := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			<-more
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok")

@@ -18,8 +18,8 @@ func exchangeOf(t testing.TB, head string) *exchange {
 	return x
 }
 
-// TestEachNameThatIsNotedIsKnown: in upper and lower case, and no other of its length.
-func TestEachNameThatIsNotedIsKnown(t *testing.T) {
+// TestNoteFieldKnowsNamesInAnyCase: in upper and lower case, and no other of its length.
+func TestNoteFieldKnowsNamesInAnyCase(t *testing.T) {
 	for _, name := range []string{
 		"Authorization", "Cache-Control", "Cookie", "If-Match", "If-Unmodified-Since", "If-Modified-Since", "If-None-Match", "Range", "Upgrade",
 		"Connection", "Expect", "CDN-Loop", "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",

@@ -17,7 +17,7 @@ import (
 func warm(t *testing.T, o edgetest.Options, slow func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
 	t.Helper()
 	var conns atomic.Int64
-	e, app := before(t, o, func(c *edgetest.Conn) {
+	e, app := startBefore(t, o, func(c *edgetest.Conn) {
 		first := conns.Add(1) == 1
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nquick")

@@ -28,7 +28,7 @@ func counted(hosts ...string) func(*proxy.Live) {
 }
 
 func TestHostsThatAreNamedHaveSeries(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Rule: always()}, answersAll)
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, answersAll)
 	of := func(host, result string) float64 {
 		return e.Metric(t, "edgeproxy_host_requests_total", "host="+host, "result="+result)
 	}
@@ -61,8 +61,8 @@ func TestHostsThatAreNamedHaveSeries(t *testing.T) {
 }
 
 // Hosts that change with every reload must not fill /metrics.
-func TestSeriesOfHostsThatAreGoneGo(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Rule: always()}, answersAll)
+func TestSeriesOfRemovedHostsAreDropped(t *testing.T) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, answersAll)
 	for i := range 2 * series.Kept {
 		mustSwap(t, e, counted(fmt.Sprintf("h%d.example", i), "stays.example"))
 		if i == 0 {

@@ -81,7 +81,7 @@ func TestFetchNeverWaitsForAClient(t *testing.T) {
 	}
 }
 
-func TestNobodyToTell(t *testing.T) {
+func TestNoInterimResponsesWithoutAClient(t *testing.T) {
 	r := &origin.Request{}
 	c := handOver(r, nil)
 	if r.Interim != nil {

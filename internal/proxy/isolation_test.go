@@ -21,7 +21,7 @@ func TestStrayResponseReachesNobody(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			answered, strayed := make(chan struct{}), make(chan struct{})
-			e, app := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+			e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 				for r := c.Next(); r != nil; r = c.Next() {
 					switch {
 					case r.RequestURI != "/one":

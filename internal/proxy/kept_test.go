@@ -24,7 +24,7 @@ func keptEntryOf(body string) *cache.Object {
 }
 
 // An answer in parts is the same wherever the content lies.
-func TestPartsOfKeptContentAreThoseOfMemory(t *testing.T) {
+func TestMultipartOfContentInAFileIsTheSame(t *testing.T) {
 	long := strings.Repeat("x", streamBuffer-10) + "--part-of-a-stored-body-0" + strings.Repeat("y", streamBuffer)
 	for _, body := range []string{"0123456789", "--part-of-a-stored-body-0 and more", long} {
 		size := int64(len(body))
@@ -39,7 +39,7 @@ func TestPartsOfKeptContentAreThoseOfMemory(t *testing.T) {
 
 // A boundary that lies across two pieces is found, too, and content that cannot be read has
 // every one.
-func TestBoundariesInKeptContent(t *testing.T) {
+func TestBoundariesInContentInAFile(t *testing.T) {
 	for at := range 2 * boundaryBytes {
 		text := strings.Repeat("x", streamBuffer-at) + "boundary" + strings.Repeat("x", 100)
 		if c := keptEntryOf(text).Content(); !contains(c.Section(0, c.Size()), []byte("boundary")) {

@@ -26,7 +26,7 @@ func TestLargeBodyStreamsInConstantMemory(t *testing.T) {
 	f := func(name, framing string, chunked bool, method string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			e, _ := before(t, edgetest.Options{Rule: always(), MaxObjectBytes: limit}, pour(framing, chunked, size))
+			e, _ := startBefore(t, edgetest.Options{Rule: always(), MaxObjectBytes: limit}, pour(framing, chunked, size))
 			base := heapInUse()
 			s := dial(t, e.Address)
 			res, err := s.head(method + " /big HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 0\r\n\r\n")
@@ -105,7 +105,7 @@ func TestStalledReaderIsDropped(t *testing.T) {
 	const size = 1 << 30 // more than any socket buffers hold
 	ended := make(chan struct{}, 2)
 	script := pour(fmt.Sprintf("Content-Length: %d", size), false, size)
-	e, _ := before(t, edgetest.Options{Rule: always(), WriteIdle: 100 * time.Millisecond}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdle: 100 * time.Millisecond}, func(c *edgetest.Conn) {
 		script(c)
 		ended <- struct{}{}
 	})
@@ -127,7 +127,7 @@ func TestStalledReaderIsDropped(t *testing.T) {
 // the socket's buffers: TestSlowAndStalledReaders in edgetest.)
 func TestSlowReaderGetsAll(t *testing.T) {
 	const size, idle = 48 << 20, 3 * time.Second // a busy machine keeps us from reading for a second
-	e, _ := before(t, edgetest.Options{Rule: always(), WriteIdle: idle}, pour(fmt.Sprintf("Content-Length: %d", size), false, size))
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdle: idle}, pour(fmt.Sprintf("Content-Length: %d", size), false, size))
 	s := dial(t, e.Address)
 	res, err := s.head(asGet("/big"))
 	if err != nil {

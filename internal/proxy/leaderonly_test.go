@@ -3,7 +3,7 @@ package proxy
 import "testing"
 
 // A body of 2.1 KiB took a room of 16 KiB, which a client that does not read keeps.
-func TestRoomOfABodyIsAtMostTwiceAsLong(t *testing.T) {
+func TestABodyBufferIsAtMostTwiceTheBody(t *testing.T) {
 	for n := int64(1); n <= leastPooled<<pooledSizes; n++ {
 		b := acquireBody(n)
 		if got := int64(len(*b)); got < n || got > max(2*n, leastPooled) {

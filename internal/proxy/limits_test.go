@@ -10,7 +10,7 @@ import (
 )
 
 func TestRequestsBeyondTheLimitsAreRefused(t *testing.T) {
-	e, app := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}
@@ -40,7 +40,7 @@ func TestRequestsBeyondTheLimitsAreRefused(t *testing.T) {
 // TestUploadLimit: a body of unknown length is cut off at the limit, and the origin
 // does not take what it got for a whole request.
 func TestUploadLimit(t *testing.T) {
-	e, app := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}
@@ -67,7 +67,7 @@ func TestUploadLimit(t *testing.T) {
 // TestOriginMayAnswerBeforeTheUpload: its refusal reaches the client although the
 // body is still being sent.
 func TestOriginMayAnswerBeforeTheUpload(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		head := make([]byte, 16)
 		if _, err := io.ReadFull(c.Conn, head); err != nil {
 			return

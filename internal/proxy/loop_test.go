@@ -39,8 +39,8 @@ func TestLoopEndsAtTheFirstEdge(t *testing.T) {
 
 // TestEdgesOfOneNameMayStandBehindEachOther: the name alone is no loop.
 func TestEdgesOfOneNameMayStandBehindEachOther(t *testing.T) {
-	w := &witness{}
-	inner, _ := before(t, edgetest.Options{Instance: "second"}, w.script)
+	w := &recordingOrigin{}
+	inner, _ := startBefore(t, edgetest.Options{Instance: "second"}, w.script)
 	first := edgetest.Options{Instance: "first"}
 	first.Origin.Address = inner.Address
 	outer := edgetest.Start(t, first)

@@ -232,7 +232,7 @@ func TestQueriesOfManyParametersAreExact(t *testing.T) {
 
 // A request that has looked before the response taught its rule, and leads when it is stored, finds
 // it by that rule.
-func TestTheResponseThatTeachesIsFetchedOnce(t *testing.T) {
+func TestAResponseWithANewQueryRuleIsFetchedOnce(t *testing.T) {
 	const rounds, clients = 100, 16
 	var count atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,17 +18,17 @@ import (
 	"edgeproxy/internal/edgetest"
 )
 
-// library is an origin of a few URLs that change now and then: one of four has variants, one
+// changingOrigin is an origin of a few URLs that change now and then: one of four has variants, one
 // in eleven versions is for one client alone, another one a failure. What it answers follows from
 // the version and the request alone, so that it can be asked again later what an answer
 // had to be.
-type library struct {
+type changingOrigin struct {
 	sizes   []int64 // of the versions, in turn
 	current [4]atomic.Int64
 }
 
-// answer is what the library answers to r as long as this version is the current one.
-func (l *library) answer(w http.ResponseWriter, r *http.Request, version int64) {
+// answer is what the origin answers to r as long as this version is the current one.
+func (l *changingOrigin) answer(w http.ResponseWriter, r *http.Request, version int64) {
 	url, h := urlOf(r), w.Header()
 	h.Set("Cache-Control", []string{"max-age=60", "max-age=60", "max-age=0", "no-cache"}[url])
 	switch version % 11 {
@@ -55,10 +55,10 @@ func urlOf(r *http.Request) (n int) {
 	return n
 }
 
-func (l *library) size(version int64) int64 { return l.sizes[version%int64(len(l.sizes))] }
+func (l *changingOrigin) size(version int64) int64 { return l.sizes[version%int64(len(l.sizes))] }
 
 // request is one at random, for a range, under a condition, or neither.
-func (l *library) request(r *rand.Rand, base string) *http.Request {
+func (l *changingOrigin) request(r *rand.Rand, base string) *http.Request {
 	url := r.IntN(len(l.current))
 	version := max(0, l.current[url].Load()-r.Int64N(3))
 	req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/%d", base, url), http.NoBody)
@@ -96,7 +96,7 @@ func (l *library) request(r *rand.Rand, base string) *http.Request {
 
 // judge reports what is wrong with an answer: there has to be a version that it is the
 // answer of. One that ends early has to be the beginning of that.
-func (l *library) judge(req *http.Request, res *http.Response, body []byte, cut bool) error {
+func (l *changingOrigin) judge(req *http.Request, res *http.Response, body []byte, cut bool) error {
 	url, nearest := urlOf(req), ""
 	for version := l.current[url].Load(); version >= 0; version-- {
 		if tag := res.Header.Get("Etag"); tag != "" && !strings.HasPrefix(strings.Trim(tag, `"`)+" ", fmt.Sprint(version, " ")) {
@@ -122,7 +122,7 @@ func (l *library) judge(req *http.Request, res *http.Response, body []byte, cut 
 }
 
 // read asks once, and reports whether the answer was cut.
-func (l *library) read(req *http.Request) (cut bool, err error) {
+func (l *changingOrigin) read(req *http.Request) (cut bool, err error) {
 	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		return false, err
@@ -141,7 +141,7 @@ func (l *library) read(req *http.Request) (cut bool, err error) {
 
 // visit reads at random, and now and then changes what there is to be read. It returns how
 // many answers were cut.
-func (l *library) visit(t *testing.T, base string, client, requests int) (cut int) {
+func (l *changingOrigin) visit(t *testing.T, base string, client, requests int) (cut int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, uint64(client)))
 	for i := range requests {
@@ -169,7 +169,7 @@ func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
 	const requests = 1800
 	f := func(name string, clients int, o edgetest.Options) {
 		t.Run(fmt.Sprintf("%d %s", clients, name), func(t *testing.T) {
-			l := &library{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}
+			l := &changingOrigin{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				l.answer(w, r, l.current[urlOf(r)].Load())
 			}))

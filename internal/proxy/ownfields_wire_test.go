@@ -150,7 +150,7 @@ func TestAllOurOwnAnswersHaveTheFieldsOfTheOperator(t *testing.T) {
 		}
 		return map[string]string{"known": "known.key"}[string(token)]
 	}
-	e, _ := before(t, o, ownOrigin)
+	e, _ := startBefore(t, o, ownOrigin)
 	two := e.StartHTTP2(t)
 	for i, method := range []string{"GET", "HEAD", "GET", "HEAD"} {
 		mustSwap(t, e, func(l *proxy.Live) {
@@ -219,7 +219,7 @@ func (c ownCase) ask(t *testing.T, address string, two bool, method string) {
 
 // TestOwnFieldsOfWhatNoRouteHas: of requests that cannot be read, and of what load balancers ask.
 func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Rule: always(), Livez: true}, ownOrigin)
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Livez: true}, ownOrigin)
 	mustSwap(t, e, func(l *proxy.Live) { l.Own = ownRules(t, map[string]string{"X-Own": "top", "X-Who": "{client} {uri}"}) })
 	for request, status := range map[string]int{
 		"GET /livez HTTP/1.0\r\n\r\n":                                                                   200,
@@ -242,7 +242,7 @@ func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
 
 // TestAnswersAboutOneClientArePrivate: caches in front of us may keep a redirect that says nothing of it.
 func TestAnswersAboutOneClientArePrivate(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Rule: always()}, ownOrigin)
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, ownOrigin)
 	to, err := proxy.ParseLocation("/there")
 	if err != nil {
 		t.Fatal(err)

@@ -67,10 +67,10 @@ func (c *trapped) Close() error {
 }
 
 // many is a body that takes several reads.
-var many = strings.Repeat("0123456789abcdef", 5000)
+var longBody = strings.Repeat("0123456789abcdef", 5000)
 
-// everything is an origin of everything that panics are tried on.
-func everything(asked func(path string)) func(*edgetest.Conn) {
+// panicOrigin is an origin with each kind of response that panics are tested with.
+func panicOrigin(asked func(path string)) func(*edgetest.Conn) {
 	return func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			asked(r.URL.Path)
@@ -81,21 +81,21 @@ func everything(asked func(path string)) func(*edgetest.Conn) {
 				return
 			case r.URL.Path == "/chunked":
 				c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nTransfer-Encoding: chunked\r\n\r\n")
-				c.Say(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(many), many))
+				c.Say(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(longBody), longBody))
 			case r.URL.Path == "/stale":
 				c.Say("HTTP/1.1 200 OK\r\nAge: 100\r\nCache-Control: max-age=60, stale-while-revalidate=600\r\nContent-Length: 2\r\n\r\nok")
 			case r.URL.Path == "/tagged":
 				c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nSurrogate-Key: tag\r\nContent-Length: 2\r\n\r\nok")
 			default:
-				c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(many), many))
+				c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(longBody), longBody))
 				return
 			}
 		}
 	}
 }
 
-// broken is one edge on which something is made to panic.
-type broken struct {
+// panicRig is an edge in which the test makes a step panic.
+type panicRig struct {
 	*testing.T
 	e     *edgetest.Edge
 	trap  *trap
@@ -106,13 +106,13 @@ type broken struct {
 	log   testkit.Buffer
 }
 
-// newBroken starts an edge with place for one request, and for one connection to the origin:
+// newPanicRig starts an edge with place for one request, and for one connection to the origin:
 // what a panic does not give back is missed by the next.
-func newBroken(t *testing.T, o edgetest.Options) *broken {
+func newPanicRig(t *testing.T, o edgetest.Options) *panicRig {
 	t.Helper()
-	b := &broken{T: t, trap: &trap{}}
+	b := &panicRig{T: t, trap: &trap{}}
 	if o.Origin.Address == "" {
-		app := edgetest.StartOrigin(t, nil, everything(func(string) {
+		app := edgetest.StartOrigin(t, nil, panicOrigin(func(string) {
 			if f := b.asked.Load(); f != nil {
 				(*f)()
 			}
@@ -141,7 +141,7 @@ func newBroken(t *testing.T, o edgetest.Options) *broken {
 }
 
 // forget takes the table of purges away, which nearly every step asks.
-func (b *broken) forget() {
+func (b *panicRig) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.e.Proxy.Purges = nil
@@ -149,7 +149,7 @@ func (b *broken) forget() {
 
 // remember gives it back. It leaves it alone if it is there: a refresh in the background may be
 // reading it.
-func (b *broken) remember() {
+func (b *panicRig) remember() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.e.Proxy.Purges == nil {
@@ -159,7 +159,7 @@ func (b *broken) remember() {
 
 // wantRest mends everything and waits until nothing is under way, and asks then for what
 // panicked and for something else.
-func (b *broken) wantRest(panics float64, path string) {
+func (b *panicRig) wantRest(panics float64, path string) {
 	b.Helper()
 	b.trap.off()
 	b.peer.Store(false)
@@ -179,7 +179,7 @@ func (b *broken) wantRest(panics float64, path string) {
 }
 
 // wantBooked wants an end for each fill that was judged storable. A fill may be booked after its request.
-func (b *broken) wantBooked() {
+func (b *panicRig) wantBooked() {
 	b.Helper()
 	var judged, ended float64
 	if !testkit.ComesTrue(func() bool {
@@ -194,7 +194,7 @@ func (b *broken) wantBooked() {
 }
 
 // rest waits until nothing is under way.
-func (b *broken) rest() {
+func (b *panicRig) rest() {
 	b.Helper()
 	for _, m := range [][]string{
 		{"edgeproxy_requests_in_flight"},
@@ -207,7 +207,7 @@ func (b *broken) rest() {
 }
 
 // want500 asks and wants a 500 that ends the connection.
-func (b *broken) want500(request string) {
+func (b *panicRig) want500(request string) {
 	b.Helper()
 	s := dial(b.T, b.e.Address)
 	defer s.Close()
@@ -219,44 +219,43 @@ func (b *broken) want500(request string) {
 }
 
 // wantCut asks and wants an answer that breaks off.
-func (b *broken) wantCut(request string) {
+func (b *panicRig) wantCut(request string) {
 	b.Helper()
 	a := ask(b.T, b.e, request)
-	if a.status != 200 || a.err == nil || len(a.body) >= len(many) {
+	if a.status != 200 || a.err == nil || len(a.body) >= len(longBody) {
 		b.Errorf("%.20q: got %d, %d bytes, %v, want 200 and a broken transfer", request, a.status, len(a.body), a.err)
 	}
 }
 
-// strangers accepts connections the next of which panics when it is asked for its address, once
-// armed.
-type strangers struct {
+// panicListener accepts connections. Once armed, the next one panics when it is asked for its address.
+type panicListener struct {
 	net.Listener
 	armed atomic.Bool
 }
 
-func newStrangers(t *testing.T) *strangers {
+func newPanicListener(t *testing.T) *panicListener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &strangers{Listener: l}
+	return &panicListener{Listener: l}
 }
 
-func (s *strangers) Accept() (net.Conn, error) {
+func (s *panicListener) Accept() (net.Conn, error) {
 	c, err := s.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &stranger{c, s}, nil
+	return &panicAddrConn{c, s}, nil
 }
 
-type stranger struct {
+type panicAddrConn struct {
 	net.Conn
-	of *strangers
+	of *panicListener
 }
 
-func (c *stranger) RemoteAddr() net.Addr {
+func (c *panicAddrConn) RemoteAddr() net.Addr {
 	if c.of.armed.Swap(false) {
 		panic("trap: address")
 	}
@@ -272,56 +271,56 @@ func postedBody(path, body string) string {
 // A panic ended the process, or the request was never recorded, kept its place and its
 // connection to the origin, and those who waited for it waited on.
 func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
-	f := func(name, path string, panics float64, o edgetest.Options, play func(*broken)) {
+	f := func(name, path string, panics float64, o edgetest.Options, play func(*panicRig)) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBroken(t, o)
+			b := newPanicRig(t, o)
 			play(b)
 			b.wantRest(panics, path)
 		})
 	}
 	none := edgetest.Options{}
-	trapAt := func(step string, bytes int, want func(*broken, string), request string) func(*broken) {
-		return func(b *broken) {
+	trapAt := func(step string, bytes int, want func(*panicRig, string), request string) func(*panicRig) {
+		return func(b *panicRig) {
 			b.trap.on(at(step, bytes))
 			want(b, request)
 		}
 	}
-	peer := func(want func(*broken)) func(*broken) {
-		return func(b *broken) {
+	peer := func(want func(*panicRig)) func(*panicRig) {
+		return func(b *panicRig) {
 			b.peer.Store(true)
 			want(b)
 		}
 	}
 
-	f("receive", "/a", 1, none, peer(func(b *broken) { b.want500(asGet("/a")) }))
-	f("expect", "/a", 1, none, peer(func(b *broken) {
+	f("receive", "/a", 1, none, peer(func(b *panicRig) { b.want500(asGet("/a")) }))
+	f("expect", "/a", 1, none, peer(func(b *panicRig) {
 		b.want500("POST /a HTTP/1.1\r\nHost: edge.test\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
 	}))
-	f("malformed", "/a", 1, none, peer(func(b *broken) { b.want500("GET /a HTTP/1.1\r\nHost: a\r\nHost : b\r\n\r\n") }))
-	f("decide", "/a", 1, edgetest.Options{Challenge: func([]byte) string { panic("trap") }}, func(b *broken) {
+	f("malformed", "/a", 1, none, peer(func(b *panicRig) { b.want500("GET /a HTTP/1.1\r\nHost: a\r\nHost : b\r\n\r\n") }))
+	f("decide", "/a", 1, edgetest.Options{Challenge: func([]byte) string { panic("trap") }}, func(b *panicRig) {
 		b.want500(asGet("/.well-known/acme-challenge/token"))
 	})
-	f("look up", "/a", 1, none, func(b *broken) {
+	f("look up", "/a", 1, none, func(b *panicRig) {
 		ask(b.T, b.e, asGet("/a"))
 		b.forget()
 		b.want500(asGet("/a"))
 	})
-	f("collapse", "/a", 1, none, func(b *broken) {
+	f("collapse", "/a", 1, none, func(b *panicRig) {
 		b.forget() // asked for the job, when the flight has a leader and no fetch
 		b.want500(asGet("/a"))
 	})
-	f("fetch, sending", "/a", 1, none, trapAt("write", 0, (*broken).want500, asGet("/a")))
-	f("fetch, the head", "/a", 1, none, trapAt("read", 0, (*broken).want500, asGet("/a")))
-	f("judge", "/tagged", 1, none, func(b *broken) {
+	f("fetch, sending", "/a", 1, none, trapAt("write", 0, (*panicRig).want500, asGet("/a")))
+	f("fetch, the head", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, asGet("/a")))
+	f("judge", "/tagged", 1, none, func(b *panicRig) {
 		forget := b.forget
 		b.asked.Store(&forget)
 		b.want500(asGet("/tagged"))
 	})
-	f("the body of a flight", "/a", 1, none, trapAt("read", 500, (*broken).wantCut, asGet("/a")))
-	f("the chunked body of a flight", "/chunked", 1, none, trapAt("read", 500, (*broken).wantCut, asGet("/chunked")))
-	f("store", "/a", 1, none, func(b *broken) {
+	f("the body of a flight", "/a", 1, none, trapAt("read", 500, (*panicRig).wantCut, asGet("/a")))
+	f("the chunked body of a flight", "/chunked", 1, none, trapAt("read", 500, (*panicRig).wantCut, asGet("/chunked")))
+	f("store", "/a", 1, none, func(b *panicRig) {
 		b.trap.on(func(step string, seen int) bool {
 			if step == "read" && seen >= 500 { // the table is asked once more, under the lock of the store
 				b.forget()
@@ -330,36 +329,36 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		})
 		b.wantCut(asGet("/a"))
 	})
-	f("alone", "/a", 1, none, trapAt("read", 0, (*broken).want500, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-9\r\n\r\n"))
-	f("HEAD", "/a", 1, none, trapAt("read", 0, (*broken).want500, "HEAD /a HTTP/1.1\r\nHost: edge.test\r\n\r\n"))
-	f("pass, sending", "/a", 1, none, trapAt("write", 0, (*broken).want500, posted("/a")))
-	f("pass, the head", "/a", 1, none, trapAt("read", 0, (*broken).want500, posted("/a")))
-	f("a body that is read", "/a", 1, none, trapAt("read", 500, (*broken).wantCut, posted("/a")))
-	f("a body that is written", "/chunked", 1, none, trapAt("read", 500, (*broken).wantCut, posted("/chunked")))
-	f("the end of a body", "/a", 1, none, trapAt("close", 1, (*broken).wantCut, posted("/a")))
-	far := newStrangers(t)
-	f("deliver", "/chunked", 1, edgetest.Options{Listener: far, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *broken) {
+	f("alone", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-9\r\n\r\n"))
+	f("HEAD", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, "HEAD /a HTTP/1.1\r\nHost: edge.test\r\n\r\n"))
+	f("pass, sending", "/a", 1, none, trapAt("write", 0, (*panicRig).want500, posted("/a")))
+	f("pass, the head", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, posted("/a")))
+	f("a body that is read", "/a", 1, none, trapAt("read", 500, (*panicRig).wantCut, posted("/a")))
+	f("a body that is written", "/chunked", 1, none, trapAt("read", 500, (*panicRig).wantCut, posted("/chunked")))
+	f("the end of a body", "/a", 1, none, trapAt("close", 1, (*panicRig).wantCut, posted("/a")))
+	far := newPanicListener(t)
+	f("deliver", "/chunked", 1, edgetest.Options{Listener: far, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *panicRig) {
 		arm := func() { far.armed.Store(true) } // the address is asked for again for Cache-Status
 		b.asked.Store(&arm)
 		b.want500(asGet("/chunked"))
 	})
-	farAlone := newStrangers(t)
-	f("deliver, for one client", "/chunked", 1, edgetest.Options{Listener: farAlone, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *broken) {
+	farAlone := newPanicListener(t)
+	f("deliver, for one client", "/chunked", 1, edgetest.Options{Listener: farAlone, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *panicRig) {
 		arm := func() { farAlone.armed.Store(true) }
 		b.asked.Store(&arm)
 		b.want500("GET /chunked HTTP/1.1\r\nHost: edge.test\r\nIf-Match: *\r\n\r\n")
 	})
-	f("record", "/a", 1, none, func(b *broken) {
+	f("record", "/a", 1, none, func(b *panicRig) {
 		metrics := b.e.Proxy.Metrics
 		b.e.Proxy.Metrics = nil
-		if a := ask(b.T, b.e, asGet("/a")); a.status != 200 || a.body != many {
+		if a := ask(b.T, b.e, asGet("/a")); a.status != 200 || a.body != longBody {
 			b.Errorf("got %d, %v, want the answer", a.status, a.err)
 		}
 		testkit.Eventually(b.T, "the panic is counted", func() bool { return b.e.Metric(b.T, "edgeproxy_panics_total") == 1 })
 		b.rest()
 		b.e.Proxy.Metrics = metrics
 	})
-	f("HTTP/1.0", "/chunked", 1, none, func(b *broken) {
+	f("HTTP/1.0", "/chunked", 1, none, func(b *panicRig) {
 		b.trap.on(at("read", 500))
 		s := dial(b.T, b.e.Address)
 		defer s.Close()
@@ -370,7 +369,7 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 			b.Errorf("got %d bytes and a clean end, want a reset", len(text))
 		}
 	})
-	f("background", "/stale", 1, none, func(b *broken) {
+	f("background", "/stale", 1, none, func(b *panicRig) {
 		ask(b.T, b.e, asGet("/stale"))
 		b.trap.on(at("write", 0))
 		if a := ask(b.T, b.e, asGet("/stale")); a.status != 200 || !strings.Contains(a.cache, "; hit; ttl=-") {
@@ -378,13 +377,13 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		}
 		testkit.Eventually(b.T, "the panic is counted", func() bool { return b.e.Metric(b.T, "edgeproxy_panics_total") == 1 })
 	})
-	f("PURGE", "/a", 1, none, func(b *broken) {
+	f("PURGE", "/a", 1, none, func(b *panicRig) {
 		b.forget()
 		b.want500("PURGE /a HTTP/1.1\r\nHost: edge.test\r\n\r\n")
 	})
-	f("upgrade", "/a", 1, none, trapAt("read", 0, (*broken).want500, asks101))
+	f("upgrade", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, asks101))
 	for _, step := range []string{"read", "write"} {
-		f("tunnel, "+step, "/a", 1, none, func(b *broken) {
+		f("tunnel, "+step, "/a", 1, none, func(b *panicRig) {
 			s := dial(b.T, b.e.Address)
 			defer s.Close()
 			if res, err := s.head(asks101); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
@@ -401,7 +400,7 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 			}
 		})
 	}
-	f("upload", "/a", 1, none, func(b *broken) {
+	f("upload", "/a", 1, none, func(b *panicRig) {
 		writes := 0
 		b.trap.on(func(step string, _ int) bool {
 			if step == "write" {
@@ -417,8 +416,8 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 // The client has left, and the body is closed.
 func TestPanicInTheCloseOfABodyEndsOneRequest(t *testing.T) {
 	o := edgetest.Options{}
-	o.Origin.Address = newCinema(t, 64<<20).address
-	b := newBroken(t, o)
+	o.Origin.Address = newFilmOrigin(t, 64<<20).address
+	b := newPanicRig(t, o)
 	b.trap.on(at("close", 1))
 	s := dial(t, b.e.Address)
 	if res, err := s.head("GET /film HTTP/1.1\r\nHost: edge.test\r\nAuthorization: x\r\n\r\n"); err != nil || res.StatusCode != http.StatusOK {
@@ -443,8 +442,8 @@ func TestPanicBetweenTwoSlicesEndsOneRequest(t *testing.T) {
 	for _, where := range places {
 		t.Run(where, func(t *testing.T) {
 			o := edgetest.Options{SliceBytes: 256 << 10, MaxBytes: 32 << 20}
-			o.Origin.Address = newCinema(t, film).address
-			b := newBroken(t, o)
+			o.Origin.Address = newFilmOrigin(t, film).address
+			b := newPanicRig(t, o)
 			s := dial(t, b.e.Address)
 			res, err := s.head(asGet("/film"))
 			if err != nil || res.StatusCode != http.StatusOK {
@@ -478,7 +477,7 @@ func TestPanicBetweenTwoSlicesEndsOneRequest(t *testing.T) {
 			if got := b.e.Metric(t, "edgeproxy_panics_total"); got != 1 {
 				t.Errorf("edgeproxy_panics_total: got %v, want 1", got)
 			}
-			if broken, err := see(b.e, 0, 2<<20-1); broken || err != nil {
+			if broken, err := readFilmRange(b.e, 0, 2<<20-1); broken || err != nil {
 				t.Errorf("afterwards: got broken %v, %v, want the first slices", broken, err)
 			}
 		})

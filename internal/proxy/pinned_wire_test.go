@@ -11,11 +11,11 @@ import (
 	"edgeproxy/internal/edgetest"
 )
 
-// TestWhatIsSentIsHeldUntilItWas: in each way in which what is stored is sent, a body that is
+// TestABodyIsPinnedWhileItIsSent: in each way in which what is stored is sent, a body that is
 // purged meanwhile is counted, and no longer than that.
-func TestWhatIsSentIsHeldUntilItWas(t *testing.T) {
+func TestABodyIsPinnedWhileItIsSent(t *testing.T) {
 	const size = 16 << 20 // more than socket buffers hold
-	film := newCinema(t, size).address
+	film := newFilmOrigin(t, size).address
 	play := func(name string, writeIdle time.Duration, most, slice int64, fields string, pinned func(got int64) bool) {
 		t.Run(name, func(t *testing.T) {
 			o := edgetest.Options{Rule: always(), MaxBytes: 160 << 20, MaxObjectBytes: most, SliceBytes: slice, WriteIdle: writeIdle}

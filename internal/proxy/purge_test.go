@@ -29,7 +29,7 @@ func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
 		t.Helper()
 		for _, soft := range []bool{false, true} {
 			// One that is fine first: with an error, nothing was purged.
-			if _, _, err := e.Proxy.Purge(by, append(fine(by), values...), soft); !errors.Is(err, want) {
+			if _, _, err := e.Proxy.Purge(by, append(reachingValues(by), values...), soft); !errors.Is(err, want) {
 				t.Errorf("%s %q: got error %v, want %v", by, values, err, want)
 			}
 		}
@@ -55,8 +55,8 @@ func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
 	f(proxy.ErrPurgeBy, "", "/1")
 }
 
-// fine is a value that reaches what the test has stored.
-func fine(by string) []string {
+// reachingValues returns values that purge what the test has stored.
+func reachingValues(by string) []string {
 	switch by {
 	case "url":
 		return []string{"http://example.com/1"}
@@ -193,7 +193,7 @@ func countingOrigin(tb testing.TB, version *atomic.Int64, policy string) origin.
 
 // A response on its way that a soft purge had reached was stored while marks were swept: the
 // sweep had passed its place, and dropped the mark. It was fresh again.
-func TestSoftPurgesWereForgottenBesideASweep(t *testing.T) {
+func TestSoftPurgesHoldDuringASweep(t *testing.T) {
 	var edge atomic.Pointer[edgetest.Edge]
 	var count atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -82,7 +82,7 @@ func (r *rereadRig) spoil(t *testing.T, size int64) {
 
 // What is stored in a file that could not be read ended the answer in its midst, at each request anew.
 // The client gets the origin's response, and the next one a hit.
-func TestWhatCannotBeReadIsFetchedAgain(t *testing.T) {
+func TestUnreadableContentIsFetchedAgain(t *testing.T) {
 	f := func(name string, o edgetest.Options, want int, fields ...string) {
 		t.Run(name, func(t *testing.T) {
 			r := newRereadRig(t, o, "max-age=3600")
@@ -124,7 +124,7 @@ func TestWhatCannotBeReadIsFetchedAgain(t *testing.T) {
 }
 
 // Nobody else than the store may answer.
-func TestWhatCannotBeReadIsNotThereForOnlyIfCached(t *testing.T) {
+func TestUnreadableContentIsAMissForOnlyIfCached(t *testing.T) {
 	r := newRereadRig(t, edgetest.Options{}, "max-age=3600")
 	r.get(t, http.MethodGet)
 	r.spoil(t, 0)
@@ -134,7 +134,7 @@ func TestWhatCannotBeReadIsNotThereForOnlyIfCached(t *testing.T) {
 }
 
 // What the origin confirms and nobody can read is fetched as if it had never been stored.
-func TestWhatIsConfirmedButCannotBeReadIsFetched(t *testing.T) {
+func TestUnreadableContentIsFetchedAfterA304(t *testing.T) {
 	r := newRereadRig(t, edgetest.Options{}, "max-age=0")
 	r.get(t, http.MethodGet)
 	if r.get(t, http.MethodGet); r.confirmed.Load() != 1 {
@@ -150,7 +150,7 @@ func TestWhatIsConfirmedButCannotBeReadIsFetched(t *testing.T) {
 }
 
 // Behind the first byte the client has to see that its answer has broken off. The next gets another.
-func TestWhatBreaksOffIsForgotten(t *testing.T) {
+func TestContentThatBreaksOffIsRemoved(t *testing.T) {
 	r := newRereadRig(t, edgetest.Options{}, "max-age=3600")
 	r.body = strings.Repeat("x", 200_000)
 	r.get(t, http.MethodGet)

@@ -22,7 +22,7 @@ type restartRig struct {
 	waiting chan struct{} // has a token once /slow was asked for
 	release chan struct{}
 	options edgetest.Options
-	tier    survivor
+	tier    keepAllTier
 }
 
 // newRestartRig has an origin whose answers say the version, by validators that change with it.
@@ -237,7 +237,7 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 					}
 					r.check(t, e)
 					serials := len(r.tier.seen)
-					fresh := survivor{}
+					fresh := keepAllTier{}
 					fresh.see(t, e)
 					for serial := range fresh.seen {
 						if serial > e.Proxy.Purges.Identity().First() && r.tier.seen[serial] {
@@ -290,7 +290,7 @@ func TestAPurgeOfAllOutlivesTheProcess(t *testing.T) {
 }
 
 // A tier whose purges are lost or damaged may use nothing.
-func TestWithoutItsPurgesATierIsPurged(t *testing.T) {
+func TestATierWithoutItsPurgesIsNotUsed(t *testing.T) {
 	f := func(name string, harm func(path string) error) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)

@@ -18,7 +18,7 @@ func rewrites(t *testing.T, e *edgetest.Edge) {
 
 func TestUpgradesAreRewritten(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		asked <- c.Next()
 		c.Say(switched101)
 		echoes(c)

@@ -35,11 +35,11 @@ func seriesOf(t *testing.T, e *edgetest.Edge, route string) (all, one int) {
 // Names that change with every reload filled /metrics, and memory, without end. The last ones
 // have their series, and so has one that still answers a request; what the others counted is in
 // the totals.
-func TestSeriesOfRoutesThatAreGoneStayedForEver(t *testing.T) {
+func TestSeriesOfRemovedRoutesAreDropped(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	end := sync.OnceFunc(func() { close(goOn) })
 	defer end()
-	e, _ := before(t, edgetest.Options{Rule: always(), Route: "slow"}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), Route: "slow"}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			if r.RequestURI == "/slow" {
 				close(begun)

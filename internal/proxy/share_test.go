@@ -7,9 +7,9 @@ import (
 	"edgeproxy/internal/flight"
 )
 
-// learns is a request that looks the store up once more when it leads, and learns there that
+// keyLearner is a request that looks the store up once more when it leads, and learns there that
 // what it wants goes by another key.
-type learns struct {
+type keyLearner struct {
 	wanted
 	t       testing.TB
 	flights *flight.Table[cache.Key, *outcome]
@@ -18,7 +18,7 @@ type learns struct {
 	waiting *reader // of another request
 }
 
-func (l *learns) join() (r *reader, leads bool) {
+func (l *keyLearner) join() (r *reader, leads bool) {
 	r, leads = l.flights.Join(l.key, l.key, flight.Admission{})
 	if l.waiting == nil {
 		l.waiting, _ = l.flights.Follow(l.key, flight.Admission{})
@@ -26,30 +26,29 @@ func (l *learns) join() (r *reader, leads bool) {
 	return r, leads
 }
 
-func (l *learns) findStored() bool        { l.key.Lo = 1; return false }
-func (l *learns) keyMoved(r *reader) bool { return r.Flight().Key() != l.key }
-func (l *learns) lead(r *reader, _ bool) bool {
+func (l *keyLearner) findStored() bool        { l.key.Lo = 1; return false }
+func (l *keyLearner) keyMoved(r *reader) bool { return r.Flight().Key() != l.key }
+func (l *keyLearner) lead(r *reader, _ bool) bool {
 	l.led = append(l.led, r.Flight().Key())
 	r.Flight().Answer(&outcome{})
 	return false
 }
 
-func (l *learns) wait(r *reader) (*outcome, flight.Outcome, error) {
+func (l *keyLearner) wait(r *reader) (*outcome, flight.Outcome, error) {
 	return r.Wait(flight.Patience{}, func(*outcome) bool { return true })
 }
-func (l *learns) answers(*outcome, bool) bool        { return true }
-func (l *learns) count(*reader, *outcome, bool) bool { return true }
-func (l *learns) take(r *reader, _ *outcome, leads bool) {
+func (l *keyLearner) answers(*outcome, bool) bool        { return true }
+func (l *keyLearner) count(*reader, *outcome, bool) bool { return true }
+func (l *keyLearner) take(r *reader, _ *outcome, leads bool) {
 	if _ = r.Close(); !leads {
 		l.t.Error("got another's answer")
 	}
 }
 
-// TestWhatMovedBetweenLookUpAndLeadIsFetchedByItsOwnKey: a request that had looked up before it
-// was known what the URL varies by led a fetch for the URL, beside that for its variant. The
-// variant was written twice.
-func TestWhatMovedBetweenLookUpAndLeadIsFetchedByItsOwnKey(t *testing.T) {
-	l := &learns{t: t, flights: flight.NewTable[cache.Key, *outcome](flight.Options{Budget: flight.NewBudget(1<<20, 1), ObjectBytes: 1 << 10})}
+// TestAKeyThatChangesBeforeTheFetchIsFetchedOnce: a request looks up before it is known what the
+// URL varies by. It does not lead a second fetch for the variant, which would be written twice.
+func TestAKeyThatChangesBeforeTheFetchIsFetchedOnce(t *testing.T) {
+	l := &keyLearner{t: t, flights: flight.NewTable[cache.Key, *outcome](flight.Options{Budget: flight.NewBudget(1<<20, 1), ObjectBytes: 1 << 10})}
 	defer l.flights.Close()
 	new(Proxy).share(l)
 	if want := (cache.Key{Lo: 1}); len(l.led) != 1 || l.led[0] != want {

@@ -17,13 +17,13 @@ func asked(target, client string) string {
 	return "GET " + target + " HTTP/1.1\r\nHost: edge.test\r\nX-Forwarded-For: " + client + "\r\n\r\n"
 }
 
-// TestALeaderBeyondItsShareFailedItsFollowers: whose fetch is refused because of what its
-// client holds takes nobody else down who has joined it, in slices or not.
-func TestALeaderBeyondItsShareFailedItsFollowers(t *testing.T) {
+// TestALeaderBeyondItsShareFailsNoFollower: the fetch of a leader whose client is over
+// its share is refused, and its followers are not, in slices or not.
+func TestALeaderBeyondItsShareFailsNoFollower(t *testing.T) {
 	for _, slice := range []int64{0, 16 << 10} {
 		t.Run(fmt.Sprint(slice), func(t *testing.T) {
 			more := make(chan struct{})
-			e, _ := before(t, edgetest.Options{
+			e, _ := startBefore(t, edgetest.Options{
 				Rule: always(), ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 				SliceBytes: slice,
 				Origin:     origin.Options{MaxConnections: 8, QueueRequests: 100, QueueWait: patience},

@@ -47,17 +47,17 @@ func (f *film) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// cinema is an origin that shows a film, with the ranges and conditions of net/http.
-type cinema struct {
+// filmOrigin is an origin that shows a film, with the ranges and conditions of net/http.
+type filmOrigin struct {
 	address           string
 	size              int64
 	version, requests atomic.Int64
 	sent              atomic.Int64 // bytes of bodies
 }
 
-func newCinema(t *testing.T, size int64) *cinema {
+func newFilmOrigin(t *testing.T, size int64) *filmOrigin {
 	t.Helper()
-	c := &cinema{size: size}
+	c := &filmOrigin{size: size}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.requests.Add(1)
 		v := c.version.Load()
@@ -81,15 +81,15 @@ func (c counting) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *cinema) edge(t *testing.T, o edgetest.Options) *edgetest.Edge {
+func (c *filmOrigin) edge(t *testing.T, o edgetest.Options) *edgetest.Edge {
 	t.Helper()
 	o.Origin.Address = c.address
 	return edgetest.Start(t, o)
 }
 
-// see reads one range and reports what is wrong with it, and whether the answer ended
+// readFilmRange reads one range and reports what is wrong with it, and whether the answer ended
 // before its framing said so.
-func see(e *edgetest.Edge, first, last int64) (broken bool, err error) {
+func readFilmRange(e *edgetest.Edge, first, last int64) (broken bool, err error) {
 	r, err := http.NewRequest(http.MethodGet, "http://"+e.Address+"/film", http.NoBody)
 	if err != nil {
 		return false, err
@@ -126,13 +126,13 @@ func see(e *edgetest.Edge, first, last int64) (broken bool, err error) {
 // and the origin sends no more than the slices it lands in.
 func TestSeekingInAGigabyteFetchesSlicesAlone(t *testing.T) {
 	const slice, size = 1 << 20, 1 << 30
-	c := newCinema(t, size)
+	c := newFilmOrigin(t, size)
 	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 64 << 20, SliceBytes: slice})
 	places := []int64{0, 512<<20 + 12345, size - 100_000, 900<<20 - 50_000}
 	const slices = 1 + 1 + 1 + 2
 	for range 3 {
 		for _, at := range places {
-			if broken, err := see(e, at, min(at+99_999, size-1)); broken || err != nil {
+			if broken, err := readFilmRange(e, at, min(at+99_999, size-1)); broken || err != nil {
 				t.Errorf("at %d: broken %v, error %v", at, broken, err)
 			}
 		}
@@ -149,7 +149,7 @@ func TestSeekingInAGigabyteFetchesSlicesAlone(t *testing.T) {
 // cache from end to end.
 func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
 	const size, most = 128 << 20, 64 << 20
-	c := newCinema(t, size)
+	c := newFilmOrigin(t, size)
 	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 8 << 20, SliceBytes: 256 << 10})
 	base := heapInUse()
 	s := dial(t, e.Address)
@@ -167,7 +167,7 @@ func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
 // a cache that is too small for it. An answer is of one version, or visibly cut.
 func TestNoAnswerMixesVersions(t *testing.T) {
 	const slice, size, versions, clients = 16 << 10, 300_000, 12, 4
-	c := newCinema(t, size)
+	c := newFilmOrigin(t, size)
 	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 256 << 10, SliceBytes: slice})
 	var all sync.WaitGroup
 	var whole, cut atomic.Int64
@@ -180,7 +180,7 @@ func TestNoAnswerMixesVersions(t *testing.T) {
 				}
 				first := r.Int64N(size)
 				last := min(size-1, first+r.Int64N(5*slice))
-				broken, err := see(e, first, last)
+				broken, err := readFilmRange(e, first, last)
 				if err != nil {
 					t.Errorf("client %d, request %d: %v", n, i, err)
 					return

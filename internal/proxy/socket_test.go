@@ -19,8 +19,8 @@ const patience = testkit.Patience
 // always admits what is storable.
 func always() admission.Rule { return admission.Rule{Policy: admission.Always} }
 
-// before starts an edge before an origin that plays script.
-func before(t testing.TB, o edgetest.Options, script func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
+// startBefore starts an edge before an origin that plays script.
+func startBefore(t testing.TB, o edgetest.Options, script func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
 	t.Helper()
 	app := edgetest.StartOrigin(t, nil, script)
 	o.Origin.Address = app.Address

@@ -23,9 +23,9 @@ import (
 
 const longBytes = 20 << 20
 
-// endless is an origin of one long text that nobody may store, as /length and /chunks; it stays
+// longTextServer is an origin of one long text that nobody may store, as /length and /chunks; it stays
 // half way with /stuck, and answers /quick at once.
-func endless(text string) func(c *edgetest.Conn) {
+func longTextServer(text string) func(c *edgetest.Conn) {
 	const head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n"
 	return func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
@@ -55,18 +55,18 @@ func endless(text string) func(c *edgetest.Conn) {
 // ways are those of a body to a client alone: by a flight, or read ahead by itself.
 var ways = []string{"/length", "/chunks", "/length?alone", "/chunks?alone"}
 
-// spooled is an edge before an endless origin, with one connection to it and a spool.
+// spooled is an edge before a longTextServer, with one connection to it and a spool.
 func spooled(t *testing.T, folder string, limit int64, text string) (*edgetest.Edge, *spool.Spool) {
 	t.Helper()
 	files, err := spool.New(folder, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := before(t, edgetest.Options{
+	e, _ := startBefore(t, edgetest.Options{
 		Rule:     admission.Rule{Policy: admission.Never}, // nothing goes on for the store
-		Listener: narrow(t), ResponseBuffer: 256 << 10, Spool: files,
+		Listener: smallBufferListener(t), ResponseBuffer: 256 << 10, Spool: files,
 		Origin: origin.Options{MaxConnections: 2, QueueRequests: 100, QueueWait: time.Hour},
-	}, endless(text))
+	}, longTextServer(text))
 	return e, files
 }
 
@@ -75,10 +75,10 @@ func active(t *testing.T, e *edgetest.Edge) float64 {
 	return e.Metric(t, "edgeproxy_origin_connections", "origin=app", "state=active")
 }
 
-// takesNothing asks for target and takes the first bytes of the body.
-func takesNothing(t *testing.T, e *edgetest.Edge, target string) (*socket, *http.Response) {
+// startStalled asks for target and takes the first bytes of the body.
+func startStalled(t *testing.T, e *edgetest.Edge, target string) (*socket, *http.Response) {
 	t.Helper()
-	s := dialNarrow(t, e.Address)
+	s := dialSmallBuffers(t, e.Address)
 	request := asGet(target)
 	if strings.HasSuffix(target, "?alone") { // else it leads a flight, which nobody joins
 		request = strings.TrimSuffix(request, "\r\n") + "Cache-Control: no-store\r\n\r\n"
@@ -100,7 +100,7 @@ func readsTheRest(t *testing.T, res *http.Response, text string) {
 	}
 }
 
-func allGone(t *testing.T, e *edgetest.Edge, files *spool.Spool, folder string) {
+func wantAllReleased(t *testing.T, e *edgetest.Edge, files *spool.Spool, folder string) {
 	t.Helper()
 	eventually(t, "nothing is held, and no file is open", func() bool {
 		st := files.Stats()
@@ -127,7 +127,7 @@ func onDisk(t *testing.T, folder string) (size int64, files int) {
 	return size, files
 }
 
-func noNames(t *testing.T, folder string) {
+func wantNoFileNames(t *testing.T, folder string) {
 	t.Helper()
 	if names, err := os.ReadDir(folder); err != nil || len(names) != 0 {
 		t.Errorf("the folder has %v, %v", names, err)
@@ -140,8 +140,8 @@ func TestASlowDownloadOnDiskFreesItsConnection(t *testing.T) {
 	for _, target := range ways {
 		folder := t.TempDir()
 		e, files := spooled(t, folder, 1<<30, text)
-		_, one := takesNothing(t, e, target)
-		_, two := takesNothing(t, e, target)
+		_, one := startStalled(t, e, target)
+		_, two := startStalled(t, e, target)
 		eventually(t, "the origin's connections are free", func() bool { return active(t, e) == 0 })
 		ask(t, e, asGet("/quick")).want(t, 200, "fwd=uri-miss; detail=no-store", "ok")
 		if n := e.Metric(t, "edgeproxy_inflight_bytes"); n > 2*(256+64)<<10 {
@@ -150,24 +150,24 @@ func TestASlowDownloadOnDiskFreesItsConnection(t *testing.T) {
 		if size, n := onDisk(t, folder); n != 2 || size < longBytes || size != files.Stats().Bytes {
 			t.Errorf("%d files of %d bytes, %+v", n, size, files.Stats())
 		}
-		noNames(t, folder)
+		wantNoFileNames(t, folder)
 		readsTheRest(t, one, text)
 		readsTheRest(t, two, text)
-		allGone(t, e, files, folder)
+		wantAllReleased(t, e, files, folder)
 	}
 }
 
-// TestAFullSpoolMeansToWait: the response goes on at the pace of its client, and nothing is
+// TestWithAFullSpoolTheOriginWaits: the response goes on at the pace of its client, and nothing is
 // wrong with it. The disk is full, or the bound of all files is reached.
-func TestAFullSpoolMeansToWait(t *testing.T) {
+func TestWithAFullSpoolTheOriginWaits(t *testing.T) {
 	text := testkit.Numbered(longBytes)
 	f := func(name string, limit int64, folder func(t *testing.T) string) {
 		for _, target := range ways {
 			t.Run(name+target, func(t *testing.T) {
 				where := folder(t)
 				e, files := spooled(t, where, limit, text)
-				_, one := takesNothing(t, e, target)
-				_, two := takesNothing(t, e, target)
+				_, one := startStalled(t, e, target)
+				_, two := startStalled(t, e, target)
 				eventually(t, "the spool is full", func() bool { return files.Stats().Failed >= 2 })
 				if n := active(t, e); n != 2 {
 					t.Errorf("%v connections are taken, want 2: there is no room for what they have", n)
@@ -175,12 +175,12 @@ func TestAFullSpoolMeansToWait(t *testing.T) {
 				if size, _ := onDisk(t, where); size > limit {
 					t.Errorf("%d bytes on disk, %d allowed", size, limit)
 				}
-				noNames(t, where)
+				wantNoFileNames(t, where)
 				var both sync.WaitGroup
 				both.Go(func() { readsTheRest(t, one, text) })
 				both.Go(func() { readsTheRest(t, two, text) })
 				both.Wait()
-				allGone(t, e, files, where)
+				wantAllReleased(t, e, files, where)
 			})
 		}
 	}
@@ -208,18 +208,18 @@ func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
 			folder := t.TempDir()
 			e, files := spooled(t, folder, limit, text)
 			for range 3 {
-				s := dialNarrow(t, e.Address)
+				s := dialSmallBuffers(t, e.Address)
 				if target == "/silent" {
 					if _, err := io.WriteString(s, asGet(target)); err != nil {
 						t.Fatal(err)
 					}
 				} else {
 					_ = s.Close()
-					s, _ = takesNothing(t, e, target)
+					s, _ = startStalled(t, e, target)
 				}
 				eventually(t, name, func() bool { return here(t, e, files) })
 				leave(s.Conn.(*net.TCPConn))
-				allGone(t, e, files, folder)
+				wantAllReleased(t, e, files, folder)
 			}
 		})
 	}
@@ -244,11 +244,11 @@ func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
 		return files.Stats().Bytes > longBytes/4
 	})
 
-	behind := func(name string, rest func(s *scroll, c *edgetest.Conn, at int), here func(t *testing.T, e *edgetest.Edge, slow *http.Response)) {
+	behind := func(name string, rest func(s *longTextOrigin, c *edgetest.Conn, at int), here func(t *testing.T, e *edgetest.Edge, slow *http.Response)) {
 		for _, chunked := range []bool{true, false} {
 			f(fmt.Sprintf("%s, chunked %v", name, chunked), func(t *testing.T, leave func(c *net.TCPConn)) {
 				t.Helper()
-				s := newScroll(chunked, "ETag: \"1\"\r\n")
+				s := newLongTextOrigin(chunked, "ETag: \"1\"\r\n")
 				s.rest = func(c *edgetest.Conn, at int) { rest(s, c, at) }
 				e, slow, _ := s.behind(t, s.options(), "1.1")
 				here(t, e, slow)
@@ -259,20 +259,20 @@ func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
 			})
 		}
 	}
-	part := func(s *scroll, at int) string {
-		return s.part(at, scrollBytes-1, scrollBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n", scrollBytes-at)
+	part := func(s *longTextOrigin, at int) string {
+		return s.part(at, longTextBytes-1, longTextBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n", longTextBytes-at)
 	}
 	takes := func(t *testing.T, slow *http.Response, until func() bool) {
 		t.Helper()
 		for piece, taken := make([]byte, 16<<10), 0; !until(); taken += len(piece) {
-			if _, err := io.ReadFull(slow.Body, piece); err != nil || taken > scrollBytes-1<<20 {
+			if _, err := io.ReadFull(slow.Body, piece); err != nil || taken > longTextBytes-1<<20 {
 				t.Fatalf("after %d bytes: %v", taken, err)
 			}
 		}
 	}
 	behind("left behind", nil, func(*testing.T, *edgetest.Edge, *http.Response) {})
 	asked := make(chan struct{}, 1)
-	behind("waiting for the rest", func(_ *scroll, c *edgetest.Conn, _ int) { asked <- struct{}{}; c.UntilClosed() }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
+	behind("waiting for the rest", func(_ *longTextOrigin, c *edgetest.Conn, _ int) { asked <- struct{}{}; c.UntilClosed() }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
 		t.Helper()
 		got := make(chan struct{})
 		go func() { _, _ = io.Copy(io.Discard, slow.Body); close(got) }()
@@ -282,13 +282,13 @@ func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
 		}
 		t.Cleanup(func() { <-got })
 	})
-	behind("with the rest on its way", func(s *scroll, c *edgetest.Conn, at int) { c.Say(part(s, at) + s.text[at:]) }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
+	behind("with the rest on its way", func(s *longTextOrigin, c *edgetest.Conn, at int) { c.Say(part(s, at) + s.text[at:]) }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
 		t.Helper()
 		takes(t, slow, func() bool {
 			return e.Metric(t, "edgeproxy_readers_behind_total", "route=default", "rest=origin") == 1
 		})
 	})
-	behind("with a rest that stays away", func(s *scroll, c *edgetest.Conn, at int) { c.Say(part(s, at)); c.UntilClosed() }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
+	behind("with a rest that stays away", func(s *longTextOrigin, c *edgetest.Conn, at int) { c.Say(part(s, at)); c.UntilClosed() }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
 		t.Helper()
 		got := make(chan struct{})
 		go func() { _, _ = io.Copy(io.Discard, slow.Body); close(got) }()

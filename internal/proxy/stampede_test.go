@@ -43,7 +43,7 @@ func TestStampedeOnANewKeyIsOneFetch(t *testing.T) {
 	n := stampeding()
 	const pieces, piece = 64, 4 << 10 // 256 MB to all clients
 	ready := make(chan struct{})
-	e, app := before(t, edgetest.Options{
+	e, app := startBefore(t, edgetest.Options{
 		Rule: admission.Rule{Policy: admission.SecondHit}, MaxBytes: 16 << 20, CollapseWait: time.Minute,
 	}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
@@ -95,7 +95,7 @@ func TestStampedeOnNoStoreServesEveryClientSideBySide(t *testing.T) {
 	const body = 64 << 10
 	var arrived, served atomic.Int64
 	many, others := make(chan struct{}), make(chan struct{})
-	e, app := before(t, edgetest.Options{
+	e, app := startBefore(t, edgetest.Options{
 		Rule:           admission.Rule{Policy: admission.SecondHit},
 		UncacheableFor: 10 * time.Second, CollapseWait: time.Minute,
 		Origin: origin.Options{MaxConnections: 512, QueueRequests: 1024, QueueWait: time.Minute},

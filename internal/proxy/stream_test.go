@@ -83,9 +83,9 @@ func (c *counted) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// TestAByteFarBehindIsNotReachedByteByByte: the front asks for no more than the range has. What comes before it
+// TestASkipReadsWholeBuffers: the front asks for no more than the range has. What comes before it
 // was read in pieces as short as that: a range of one byte cost a read for each byte before it.
-func TestAByteFarBehindIsNotReachedByteByByte(t *testing.T) {
+func TestASkipReadsWholeBuffers(t *testing.T) {
 	const before = 64 * streamBuffer
 	src := &counted{Reader: strings.NewReader(strings.Repeat("a", before) + "b" + "c")}
 	b := &streamed{&body{p: &Proxy{}, x: &exchange{req: &message.Request{}}, src: src, skip: before, left: 1, part: true}}

@@ -10,10 +10,10 @@ import (
 	"edgeproxy/internal/purge"
 )
 
-// survivor is the worst of tiers that outlive the process: it keeps, encoded, every entry that it was
+// keepAllTier is the worst of tiers that outlive the process: it keeps, encoded, every entry that it was
 // ever shown, removes none, and knows of no purge but by the identity it was last written
 // under.
-type survivor struct {
+type keepAllTier struct {
 	mu       sync.Mutex
 	entries  [][]byte
 	seen     map[uint64]bool // serials
@@ -27,7 +27,7 @@ type encodedEntry struct {
 }
 
 // see has it keep what e stores now.
-func (s *survivor) see(tb testing.TB, e *edgetest.Edge) {
+func (s *keepAllTier) see(tb testing.TB, e *edgetest.Edge) {
 	tb.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *survivor) see(tb testing.TB, e *edgetest.Edge) {
 
 // restore puts all that it keeps into e, if e knows of every purge since. It reports whether it
 // does.
-func (s *survivor) restore(tb testing.TB, e *edgetest.Edge) bool {
+func (s *keepAllTier) restore(tb testing.TB, e *edgetest.Edge) bool {
 	tb.Helper()
 	if !e.Proxy.Purges.Identity().Knows(s.identity) {
 		return false

@@ -8,9 +8,9 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// TestSoftPurgeCameBackForRequestsThatBeganBeforeTheSweep is a regression test: such a
+// TestSoftPurgeHoldsForRequestsThatBeganBeforeTheSweep is a regression test: such a
 // request found an entry whose freshness ended later than the request had begun.
-func TestSoftPurgeCameBackForRequestsThatBeganBeforeTheSweep(t *testing.T) {
+func TestSoftPurgeHoldsForRequestsThatBeganBeforeTheSweep(t *testing.T) {
 	received := time.Unix(1_800_000_000, 0)
 	const initial, sweep = 3 * time.Second, 10 * time.Second
 	for _, lifetime := range []time.Duration{time.Second, 12 * time.Second, time.Hour} {

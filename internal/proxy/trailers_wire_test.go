@@ -48,9 +48,9 @@ func behind(t *testing.T, e *edgetest.Edge, request string) (res *http.Response,
 	return res, fmt.Sprint(res.Trailer)
 }
 
-func TestTrailersReachWhoTakesThem(t *testing.T) {
+func TestTrailersReachClientsThatAcceptThem(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := before(t, edgetest.Options{Rule: always(), UncacheableFor: patience}, checksums(asked))
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), UncacheableFor: patience}, checksums(asked))
 	const all, none = "map[X-Late:[2] X-Never:[] X-Sum:[1 3]]", "map[]"
 	f := func(request, want, te string) {
 		t.Helper()
@@ -96,7 +96,7 @@ func TestTrailersReachWhoTakesThem(t *testing.T) {
 // requests are not compared by.
 func TestAPostThatVariesOnTEIsNotKept(t *testing.T) {
 	vary := ""
-	e, _ := before(t, edgetest.Options{Rule: always(), StorePosts: true}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), StorePosts: true}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Location: " + r.RequestURI + "\r\n" + vary + "Content-Length: 3\r\n\r\nabc")
 		}
@@ -119,7 +119,7 @@ func TestAPostThatVariesOnTEIsNotKept(t *testing.T) {
 // the wire.
 func TestTrailersOfAnUpload(t *testing.T) {
 	got := make(chan string, 1)
-	e, _ := before(t, edgetest.Options{Rule: always(), StorePosts: true}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), StorePosts: true}, func(c *edgetest.Conn) {
 		r, err := http.ReadRequest(bufio.NewReader(c.Rest()))
 		if err != nil {
 			return
@@ -150,7 +150,7 @@ func TestTrailersOfAnUpload(t *testing.T) {
 // for whole, and no field of such a section goes on.
 func TestTrailersThatEndEarlyAreNone(t *testing.T) {
 	got := make(chan string, 1)
-	e, _ := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		r, err := http.ReadRequest(bufio.NewReader(c.Rest()))
 		if err != nil {
 			return

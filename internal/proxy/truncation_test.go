@@ -20,7 +20,7 @@ func TestOriginThatDiesIsNeverTakenForWhole(t *testing.T) {
 		whole := head + framing + "\r\n\r\n" + body
 		for _, reset := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s reset=%v", name, reset), func(t *testing.T) {
-				e, _ := before(t, edgetest.Options{Rule: always()}, dieOnce(whole, reset))
+				e, _ := startBefore(t, edgetest.Options{Rule: always()}, dieOnce(whole, reset))
 				for cut := 1; cut < len(whole); cut++ {
 					checkCut(t, e, cut, len(whole)-len(body))
 				}

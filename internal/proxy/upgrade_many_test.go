@@ -41,7 +41,7 @@ func TestUpgradeOfMany(t *testing.T) {
 		many = 100
 	}
 	over := make(chan struct{})
-	e, _ := before(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
 		ended := make(chan struct{})
 		go func() {
 			select {

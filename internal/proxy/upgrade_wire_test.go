@@ -87,15 +87,15 @@ func (s *socket) wantEnd(t testing.TB) {
 	}
 }
 
-// none waits until no connection is upgraded.
-func none(t testing.TB, e *edgetest.Edge) {
+// wantNoTunnels waits until no connection is upgraded.
+func wantNoTunnels(t testing.TB, e *edgetest.Edge) {
 	t.Helper()
 	eventually(t, "no connection is upgraded", func() bool { return e.Proxy.Upgraded() == 0 })
 }
 
 func TestUpgradeIsTunnelledAndCounted(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		asked <- c.Next()
 		c.Say(switched101)
 		echoes(c)
@@ -125,7 +125,7 @@ func TestUpgradeIsTunnelledAndCounted(t *testing.T) {
 	}
 	closeWrite(s.Conn)
 	s.wantEnd(t)
-	none(t, e)
+	wantNoTunnels(t, e)
 	eventually(t, "the request is recorded", func() bool { return e.Proxy.InFlight() == 0 })
 	for name, want := range map[string]struct {
 		labels []string
@@ -150,7 +150,7 @@ func TestUpgradeIsTunnelledAndCounted(t *testing.T) {
 // TestUpgradeEarlyBytes: what stands in the packet of the request, or of the 101, is
 // the first of what is tunnelled.
 func TestUpgradeEarlyBytes(t *testing.T) {
-	e, _ := before(t, edgetest.Options{}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{}, func(c *edgetest.Conn) {
 		c.Next()
 		c.Say(switched101 + "origin first, ")
 		echoes(c)
@@ -166,9 +166,9 @@ func TestUpgradeEarlyBytes(t *testing.T) {
 // nobody.
 func TestUpgradeRefused(t *testing.T) {
 	for _, status := range []string{"200 OK", "403 Forbidden", "426 Upgrade Required"} {
-		w := &witness{}
+		w := &recordingOrigin{}
 		var conns atomic.Int32
-		e, _ := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+		e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 			if conns.Add(1) == 1 {
 				c.Next()
 				c.Say("HTTP/1.1 " + status + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nnoHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
@@ -204,7 +204,7 @@ func TestUpgradeByTheOriginAlone(t *testing.T) {
 	f := func(request, answer string) {
 		t.Helper()
 		closed := make(chan struct{})
-		e, _ := before(t, edgetest.Options{}, func(c *edgetest.Conn) {
+		e, _ := startBefore(t, edgetest.Options{}, func(c *edgetest.Conn) {
 			r := c.Next()
 			if r == nil || r.URL.Path == "/next" {
 				c.Say("HTTP/1.1 204 No Content\r\n\r\n")
@@ -230,8 +230,8 @@ func TestUpgradeByTheOriginAlone(t *testing.T) {
 // TestUpgradeNotForwarded: what cannot be switched, or would carry requests past the
 // gate, goes on as if the client had not asked.
 func TestUpgradeNotForwarded(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{}, w.script)
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{}, w.script)
 	const rest = " /a HTTP/1.1\r\nHost: edge.test\r\n"
 	f := func(head string) {
 		t.Helper()
@@ -265,7 +265,7 @@ func TestUpgradeNotForwarded(t *testing.T) {
 
 // TestUpgradeOfOtherMethods: only CONNECT is none of ours.
 func TestUpgradeOfOtherMethods(t *testing.T) {
-	e, _ := before(t, edgetest.Options{}, consents(echoes))
+	e, _ := startBefore(t, edgetest.Options{}, consents(echoes))
 	for _, method := range []string{"GET", "POST", "OPTIONS", "HEAD"} {
 		s := dial(t, e.Address)
 		res, err := s.head(strings.Replace(asks101, "GET", method, 1))
@@ -279,7 +279,7 @@ func TestUpgradeOfOtherMethods(t *testing.T) {
 
 func TestUpgradeEndsByHalves(t *testing.T) {
 	t.Run("client first", func(t *testing.T) {
-		e, _ := before(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+		e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
 			all, _ := io.ReadAll(c.Rest())
 			c.Say("got " + string(all))
 		}))
@@ -288,11 +288,11 @@ func TestUpgradeEndsByHalves(t *testing.T) {
 		closeWrite(s.Conn)
 		s.wantNext(t, "got all of it")
 		s.wantEnd(t)
-		none(t, e)
+		wantNoTunnels(t, e)
 	})
 	t.Run("origin first", func(t *testing.T) {
 		got := make(chan string, 1)
-		e, _ := before(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+		e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
 			c.Say("over")
 			closeWrite(c.Conn)
 			all, _ := io.ReadAll(c.Rest())
@@ -307,7 +307,7 @@ func TestUpgradeEndsByHalves(t *testing.T) {
 		if g := <-got; g != "and out" {
 			t.Errorf("the origin got %q, want %q", g, "and out")
 		}
-		none(t, e)
+		wantNoTunnels(t, e)
 	})
 }
 
@@ -315,16 +315,16 @@ func TestUpgradeEndsByHalves(t *testing.T) {
 func TestUpgradeEndsWithEitherSide(t *testing.T) {
 	for name, die := range map[string]func(net.Conn){"closed": func(c net.Conn) { _ = c.Close() }, "reset": resetNow} {
 		t.Run("origin "+name, func(t *testing.T) {
-			e, _ := before(t, edgetest.Options{}, consents(func(c *edgetest.Conn) { die(c.Conn) }))
+			e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) { die(c.Conn) }))
 			s := dial(t, e.Address)
 			s.upgrade(t, "")
 			s.wantEnd(t)
 			_ = s.Close()
-			none(t, e)
+			wantNoTunnels(t, e)
 		})
 		t.Run("client "+name, func(t *testing.T) {
 			ended := make(chan struct{})
-			e, _ := before(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+			e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
 				echoes(c)
 				close(ended)
 			}))
@@ -333,14 +333,14 @@ func TestUpgradeEndsWithEitherSide(t *testing.T) {
 			s.exchange(t, "here")
 			die(s.Conn)
 			<-ended
-			none(t, e)
+			wantNoTunnels(t, e)
 		})
 	}
 }
 
-// TestUpgradeEndsWithWhoTakesNothing: a side that does not read holds up the other, and
+// TestUpgradeEndsWhenOneSideStopsReading: a side that does not read holds up the other, and
 // is let go after its limit.
-func TestUpgradeEndsWithWhoTakesNothing(t *testing.T) {
+func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
 	const limit = 300 * time.Millisecond
 	var pushed atomic.Int64
 	push := func(c net.Conn) {
@@ -361,32 +361,32 @@ func TestUpgradeEndsWithWhoTakesNothing(t *testing.T) {
 	}
 	t.Run("client", func(t *testing.T) {
 		ended := make(chan struct{})
-		e, _ := before(t, edgetest.Options{WriteIdle: limit}, consents(func(c *edgetest.Conn) {
+		e, _ := startBefore(t, edgetest.Options{WriteIdle: limit}, consents(func(c *edgetest.Conn) {
 			push(c.Conn)
 			close(ended)
 		}))
 		dial(t, e.Address).upgrade(t, "")
 		<-ended
 		bounded(t)
-		none(t, e)
+		wantNoTunnels(t, e)
 	})
 	t.Run("origin", func(t *testing.T) {
 		over := make(chan struct{})
-		e, _ := before(t, edgetest.Options{Origin: origin.Options{IdleTimeout: limit}}, consents(func(*edgetest.Conn) { <-over }))
+		e, _ := startBefore(t, edgetest.Options{Origin: origin.Options{IdleTimeout: limit}}, consents(func(*edgetest.Conn) { <-over }))
 		s := dial(t, e.Address)
 		s.upgrade(t, "")
 		push(s.Conn)
 		bounded(t)
-		none(t, e)
+		wantNoTunnels(t, e)
 		close(over)
 	})
 }
 
-// TestTunnelsHoldNoPlaceOfARequest: each held one in requests_in_flight as long as it lived,
+// TestTunnelsAreNotRequestsInFlight: each held one in requests_in_flight as long as it lived,
 // so WebSockets kept the misses of others out.
-func TestTunnelsHoldNoPlaceOfARequest(t *testing.T) {
+func TestTunnelsAreNotRequestsInFlight(t *testing.T) {
 	o := edgetest.Options{RequestsInFlight: 1, Origin: origin.Options{MaxConnections: 1}}
-	e, _ := before(t, o, consents(echoes))
+	e, _ := startBefore(t, o, consents(echoes))
 	for range 3 {
 		s := dial(t, e.Address)
 		s.upgrade(t, "")
@@ -399,7 +399,7 @@ func TestTunnelsHoldNoPlaceOfARequest(t *testing.T) {
 
 // TestTunnelsHaveALimitOfTheirOwn: beyond it upgrades are refused, and nothing else.
 func TestTunnelsHaveALimitOfTheirOwn(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Tunnels: 2}, consents(echoes))
+	e, _ := startBefore(t, edgetest.Options{Tunnels: 2}, consents(echoes))
 	first := dial(t, e.Address)
 	first.upgrade(t, "")
 	second := dial(t, e.Address)
@@ -421,7 +421,7 @@ func TestTunnelsHaveALimitOfTheirOwn(t *testing.T) {
 
 // TestWhatIsNotSwitchedHoldsNoTunnel: an origin that answers otherwise, or not at all.
 func TestWhatIsNotSwitchedHoldsNoTunnel(t *testing.T) {
-	e, _ := before(t, edgetest.Options{Tunnels: 1}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Tunnels: 1}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			if r.RequestURI == "/break" {
 				return
@@ -435,10 +435,10 @@ func TestWhatIsNotSwitchedHoldsNoTunnel(t *testing.T) {
 	}
 }
 
-// TestOneClientHeldEveryTunnel: it has its share of them, while they are scarce.
-func TestOneClientHeldEveryTunnel(t *testing.T) {
+// TestOneClientDoesNotHoldEveryTunnel: it has only its share while they are scarce.
+func TestOneClientDoesNotHoldEveryTunnel(t *testing.T) {
 	o := edgetest.Options{Tunnels: 8, ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
-	e, _ := before(t, o, consents(echoes))
+	e, _ := startBefore(t, o, consents(echoes))
 	for range 7 {
 		dial(t, e.Address).upgrade(t, "")
 	}
@@ -453,7 +453,7 @@ func TestOneClientHeldEveryTunnel(t *testing.T) {
 func TestEndUpgraded(t *testing.T) {
 	var left sync.WaitGroup
 	left.Add(3)
-	e, _ := before(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
 		echoes(c)
 		left.Done()
 	}))

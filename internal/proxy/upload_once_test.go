@@ -39,8 +39,8 @@ func (c *writtenConn) Write(p []byte) (int, error) {
 func TestASmallUploadLeavesInOneWrite(t *testing.T) {
 	for _, size := range []int{1, 1000, origin.MaxWhole} {
 		var to written
-		seen := &witness{}
-		e, _ := before(t, edgetest.Options{Rule: always(), Origin: origin.Options{Dial: to.dial}}, seen.script)
+		seen := &recordingOrigin{}
+		e, _ := startBefore(t, edgetest.Options{Rule: always(), Origin: origin.Options{Dial: to.dial}}, seen.script)
 		body := strings.Repeat("b", size)
 		s := dial(t, e.Address)
 		if _, err := fmt.Fprintf(s, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", size, body); err != nil {

@@ -14,10 +14,10 @@ import (
 // TestSlowUploadsHoldNoOriginConnection: clients that sent a byte of their uploads now and
 // then had all connections to the origin, and every other request got 503.
 func TestSlowUploadsHoldNoOriginConnection(t *testing.T) {
-	w := &witness{}
+	w := &recordingOrigin{}
 	o := edgetest.Options{Rule: always(), ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 500 * time.Millisecond}}
 	o.Origin.MaxConnections = 4
-	e, _ := before(t, o, w.script)
+	e, _ := startBefore(t, o, w.script)
 	letGo := func() float64 { return e.Metric(t, "edgeproxy_limit_rejections_total", "limit=receive_rate") }
 	const clients = 12
 	f := func(name, head, piece string) {
@@ -63,9 +63,9 @@ func TestSlowUploadsHoldNoOriginConnection(t *testing.T) {
 func TestALongUploadKeepsItsPace(t *testing.T) {
 	o := edgetest.Options{Rule: always(), RequestBuffer: 100, ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 300 * time.Millisecond}}
 	connected := make(chan struct{})
-	e, _ := before(t, o, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
 		close(connected)
-		(&witness{}).script(c)
+		(&recordingOrigin{}).script(c)
 	})
 	s := dial(t, e.Address)
 	if _, err := io.WriteString(s, "POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n"+strings.Repeat("x", 200)); err != nil {
@@ -83,7 +83,7 @@ func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
 	body := strings.Repeat("x", 300<<10)
 	release := make(chan struct{})
 	o := edgetest.Options{Rule: always(), ReceiveRate: pace.Rate{Bytes: 1 << 30, Over: time.Second}}
-	e, _ := before(t, o, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
 		<-release
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(r.Content), r.Content))
@@ -99,8 +99,8 @@ func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
 // TestUploadsOfEverySizeAreWhole: around the sizes of the buffers, by both framings.
 func TestUploadsOfEverySizeAreWhole(t *testing.T) {
 	f := func(buffer int64) {
-		w := &witness{}
-		e, _ := before(t, edgetest.Options{Rule: always(), RequestBuffer: buffer}, w.script)
+		w := &recordingOrigin{}
+		e, _ := startBefore(t, edgetest.Options{Rule: always(), RequestBuffer: buffer}, w.script)
 		for _, size := range []int{0, 1, 99, 100, 101, 4095, 4096, 4097, 65535, 65536, 65537, 200000} {
 			body := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 			for _, request := range []string{
@@ -134,15 +134,14 @@ func chunked(body string) string {
 	return b.String()
 }
 
-// TestUploadsThatStoppedTookMemoryWithoutBound: what is read ahead of uploads was in no sum of
-// memory, 64 KiB for each of them. It is a quarter of limits.inflight_bytes now, of which a
-// client has its share while that is scarce.
-func TestUploadsThatStoppedTookMemoryWithoutBound(t *testing.T) {
+// TestStalledUploadsTakeBoundedMemory: up to 64 KiB are read ahead of each upload. Together they
+// take at most a quarter of limits.inflight_bytes, of which a client has its share while that is scarce.
+func TestStalledUploadsTakeBoundedMemory(t *testing.T) {
 	const buffer, held, part = 64 << 10, 8, 5000
 	head := fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", buffer)
 	f := func(name string, share float64, fit, status int, detail, limit string) {
 		t.Run(name, func(t *testing.T) {
-			e, _ := before(t, edgetest.Options{Rule: always(), RequestBuffer: buffer, InflightBytes: 4 * held * buffer, InflightShare: share}, (&witness{}).script)
+			e, _ := startBefore(t, edgetest.Options{Rule: always(), RequestBuffer: buffer, InflightBytes: 4 * held * buffer, InflightShare: share}, (&recordingOrigin{}).script)
 			taken := func(n int) func() bool {
 				return func() bool { return e.Metric(t, "edgeproxy_inflight_bytes") == float64(n*buffer) }
 			}

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// TestAnUploadThatWasLeftOffEndsTheConnection: an origin that answered and closed between
+// TestAnAbandonedUploadEndsTheConnection: an origin that answered and closed between
 // two reads interrupted none of them, and the client was told that it may go on, with the
 // rest of its upload to come.
-func TestAnUploadThatWasLeftOffEndsTheConnection(t *testing.T) {
+func TestAnAbandonedUploadEndsTheConnection(t *testing.T) {
 	u := &upload{deadlines: deadlines{}, src: &testBody{reader: strings.NewReader("abc"), length: 3}, left: 10, idle: time.Minute}
 	f := func(when string, want bool) {
 		t.Helper()

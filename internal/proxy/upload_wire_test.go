@@ -14,8 +14,8 @@ import (
 // whole request (RFC 9112 section 8). One that does so behind the last chunk has sent
 // one, and gets its answer.
 func TestChunksThatEndEarlyAreNoRequest(t *testing.T) {
-	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always()}, w.script)
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
 	const head, chunks, last = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "3\r\nabc\r\n3\r\ndef\r\n", "0\r\n\r\n"
 	f := func(body string, status int, seen ...string) {
 		t.Helper()
