@@ -33,7 +33,7 @@ headers: {own: {set: {X-Id: "{client} {request_id}", X-No: "{status}"}}}
 		`e.yaml:7:70: routes[0].headers.response.set.NEL: {"max_age":1}: want scheme, `,
 		"e.yaml:7:30: routes[0].headers.response.set.X-Id: {request_id}: " + client,
 		"e.yaml:7:53: routes[0].headers.response.set.X-Who: {client}: " + client,
-		"e.yaml:9:77: routes[1].respond.headers.X-Bad: }: want {name} for a place, and two braces",
+		"e.yaml:9:77: routes[1].respond.headers.X-Bad: }: want {name} for a placeholder, and {{ or }} for a literal brace",
 	} {
 		if i >= len(got) || !strings.HasPrefix(got[i], want) {
 			t.Errorf("got\n%s\nwant in line %d\n%s", strings.Join(got, "\n"), i+1, want)
