@@ -11,16 +11,16 @@ import (
 func (c *Config) warnOfAccess(warn func(path, text string)) {
 	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
 	for i := range c.Routes {
-		r, allow := &c.Routes[i], below(item("routes", i), "access.allow")
+		r, allow := &c.Routes[i], descendant(item("routes", i), "access.allow")
 		if r.ownInherited.Access.Allow == nil && c.src.given(allow) {
 			warn(allow, "an empty list lets every client in: want addresses, or all to say so")
 		}
 		warnOfEveryAddress(allow, r.ownInherited.Access.Allow, warn)
 		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && r.Match.onlyHTTP() {
-			warn(below(item("routes", i), "redirect.to"), "asks for a password before it leads to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
+			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it leads to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
 		}
-		if r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.hearsHTTPS) {
-			warn(below(item("routes", i), "redirect.to"), "leads https to itself, without end: want match: {scheme: http} on this route")
+		if r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTPS) {
+			warn(descendant(item("routes", i), "redirect.to"), "leads https to itself, without end: want match: {scheme: http} on this route")
 		}
 	}
 }
@@ -47,6 +47,6 @@ func (m *Match) takesHTTPS() bool {
 	return m.Scheme != SchemeHTTP && slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port == 0 || h.Port == 443 })
 }
 
-// hearsHTTPS reports whether a request of the listener may count as https: by TLS, or by what a
+// mayServeHTTPS reports whether a request of the listener may count as https: by TLS, or by what a
 // trusted proxy says.
-func (l Listen) hearsHTTPS() bool { return l.TLS || len(l.TrustedProxies) > 0 }
+func (l Listen) mayServeHTTPS() bool { return l.TLS || len(l.TrustedProxies) > 0 }

@@ -9,9 +9,9 @@ import (
 
 func (a *AccessLog) table() table {
 	return table{
-		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, "" for none.`).asBasic().such("/var/log/edgeproxy/access.log"),
-		live("format", words(&a.Format, LogJSON, LogJSON, LogCombined, LogTemplate), "The form of a line."),
-		live("template", textual(&a.Template, ""), "With format: template, text with fields in braces; {{ and }} are braces.").such(`"{client} {status}"`),
+		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, "" for none.`).asBasic().withExample("/var/log/edgeproxy/access.log"),
+		live("format", enum(&a.Format, LogJSON, LogJSON, LogCombined, LogTemplate), "The form of a line."),
+		live("template", textual(&a.Template, ""), "With format: template, text with fields in braces; {{ and }} are braces.").withExample(`"{client} {status}"`),
 		live("sample", ratio(&a.Sample, 1).between(0, 1), "The share of requests that are logged, chosen at random."),
 	}
 }
@@ -21,7 +21,7 @@ func (r *RouteLog) table() table {
 	return table{
 		live("enabled", boolean(&r.Enabled, true), "false logs no request of the route."),
 		live("sample", ratio(&r.Sample, 1).between(0, 1), "The share of the route's requests that are logged."),
-		refused("path", wantOneLog), refused("format", wantOneLog), refused("template", wantOneLog),
+		misplaced("path", wantOneLog), misplaced("format", wantOneLog), misplaced("template", wantOneLog),
 	}
 }
 
@@ -41,7 +41,7 @@ func (v *validator) accessLog() {
 	if strings.ContainsFunc(v.c.AccessLog.Path, unicode.IsControl) {
 		v.fail(path, `want a file, "-" for standard output, or ""`)
 	}
-	v.idleLog()
+	v.unusedLogKeys()
 	v.logTemplate()
 	for i, r := range v.c.Routes {
 		if at := child(item("routes", i), "access_log"); !r.ownLog.Enabled && v.src.given(child(at, "enabled")) && v.src.given(child(at, "sample")) {
@@ -54,7 +54,7 @@ func (v *validator) accessLog() {
 func (v *validator) logTemplate() {
 	const format, template = "access_log.format", "access_log.template"
 	a := &v.c.AccessLog
-	if !v.sound(format, template) {
+	if !v.noErrorAt(format, template) {
 		return
 	}
 	switch {
@@ -69,20 +69,20 @@ func (v *validator) logTemplate() {
 	}
 }
 
-// idleLog refuses what is said of a log that is not written: its writer expects one.
-func (v *validator) idleLog() {
-	a, usual := &v.c.AccessLog, withDefaults((*AccessLog).table)
-	if a.Path != "" || !v.sound("access_log.path") {
+// unusedLogKeys refuses what is said of a log that is not written: its writer expects one.
+func (v *validator) unusedLogKeys() {
+	a, defaults := &v.c.AccessLog, withDefaults((*AccessLog).table)
+	if a.Path != "" || !v.noErrorAt("access_log.path") {
 		return
 	}
 	said := map[string]bool{
-		"access_log.format": a.Format != usual.Format, "access_log.template": a.Template != "", "access_log.sample": a.Sample != usual.Sample,
+		"access_log.format": a.Format != defaults.Format, "access_log.template": a.Template != "", "access_log.sample": a.Sample != defaults.Sample,
 	}
 	for i, r := range v.c.Routes {
-		said[below(item("routes", i), "access_log.sample")] = r.ownLog.Sample != usual.Sample
+		said[descendant(item("routes", i), "access_log.sample")] = r.ownLog.Sample != defaults.Sample
 	}
 	for at, unusual := range said {
-		if unusual && v.src.given(at) && v.sound(at) {
+		if unusual && v.src.given(at) && v.noErrorAt(at) {
 			v.fail(at, "want access_log.path, too: without it nothing is logged")
 		}
 	}

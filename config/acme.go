@@ -38,18 +38,18 @@ const (
 func (a *ACME) table() table {
 	return table{
 		restart("names", list(&a.Names, nil, "host names", "want a list, such as [www.example.com]", acmeName),
-			"Names to order certificates for, without wildcards.").asRequired().such("[www.example.com]"),
+			"Names to order certificates for, without wildcards.").asRequired().withExample("[www.example.com]"),
 		restart("agree", boolean(&a.Agree, false), "true accepts the terms of the authority, which is required.").asRequired(),
 		restart("email", textual(&a.Email, ""), "The address that the authority may write to."),
 		restart("directory", textual(&a.Directory, letsEncrypt), "The authority's directory, an https URL."),
 		restart("ca", textual(&a.CA, ""), "A PEM file with the roots of a private directory."),
 		restart("storage", textual(&a.Storage, ""), "The folder for account, keys and certificates. It has to outlive a restart.").asRequired(),
 		restart("challenges", list(&a.Challenges, []Challenge{TLSALPN01, HTTP01}, "challenges", "want a list, such as [tls-alpn-01, http-01]", challenge),
-			"How the authority checks names: tls-alpn-01 on listeners with tls: true, http-01 on those without.").asImplied(),
+			"How the authority checks names: tls-alpn-01 on listeners with tls: true, http-01 on those without.").asDependent(),
 	}
 }
 
-func challenge(c *Challenge) *scalar[Challenge] { return words(c, "", TLSALPN01, HTTP01) }
+func challenge(c *Challenge) *scalar[Challenge] { return enum(c, "", TLSALPN01, HTTP01) }
 
 func acmeName(name *string) *scalar[string] {
 	return parsed(name, "", "host name", wantACMEName, parseACMEName, func(s string) string { return s })
@@ -94,8 +94,8 @@ func (v *validator) acme(secure bool) {
 	if !v.src.given(section) {
 		return
 	}
-	if !secure && v.sound(section, "listen") {
-		v.add(section, "", "want no such section: "+v.noTLS())
+	if !secure && v.noErrorAt(section, "listen") {
+		v.addError(section, "", "want no such section: "+v.noTLS())
 	}
 	v.acmeNames(child(section, "names"), a.Names)
 	v.want(a.Agree, child(section, "agree"), "want true: no certificate comes without agreeing to the terms of the authority")
@@ -107,7 +107,7 @@ func (v *validator) acme(secure bool) {
 
 // want says what is wanted at path, unless it is there, or something else is wrong.
 func (v *validator) want(right bool, path, want string) {
-	if !right && v.sound(path) {
+	if !right && v.noErrorAt(path) {
 		v.fail(path, want)
 	}
 }
@@ -120,7 +120,7 @@ func validDirectory(text string) bool {
 func (v *validator) acmeNames(path string, names []string) {
 	v.want(len(names) > 0, path, "missing, want at least one host name")
 	for i, name := range names {
-		if at := item(path, i); slices.Contains(names[:i], name) && v.sound(at) {
+		if at := item(path, i); slices.Contains(names[:i], name) && v.noErrorAt(at) {
 			v.fail(at, "want each name once")
 		}
 	}
@@ -133,7 +133,7 @@ func (v *validator) challenges(path string, challenges []Challenge) {
 	for i, c := range challenges {
 		at := item(path, i)
 		switch {
-		case !v.sound(at, "listen"):
+		case !v.noErrorAt(at, "listen"):
 		case slices.Contains(challenges[:i], c):
 			v.fail(at, "want each challenge once")
 		case c == HTTP01 && v.src.given(path) && !v.c.plain():

@@ -22,8 +22,8 @@ const (
 // localhost is what a server on a socket is called in a Host field, as nginx does.
 const localhost = "localhost"
 
-// aPath reports whether rest, of a URL, has one but "/" and nothing behind it.
-func aPath(rest string) bool {
+// hasPath reports whether rest, of a URL, has one but "/" and nothing behind it.
+func hasPath(rest string) bool {
 	_, path, _ := strings.Cut(rest, "/")
 	return path != "" && !strings.ContainsAny(rest, "?#")
 }
@@ -43,7 +43,7 @@ func parseServer(text string) (Server, error) {
 		return Server{}, errors.New(wantServer)
 	case strings.Contains(rest, "@"):
 		return Server{}, errors.New(wantURL + ", without user or password")
-	case aPath(rest):
+	case hasPath(rest):
 		return Server{}, errors.New(wantURL + ", without a path: that of a route is rewrite: {add_prefix: /PATH}")
 	case strings.ContainsAny(rest, "/?#"):
 		return Server{}, errors.New(wantURL + ", without path, query or fragment")
@@ -52,12 +52,12 @@ func parseServer(text string) (Server, error) {
 	if !ok {
 		return Server{}, errors.New(wantServer)
 	}
-	usual := 80
+	defaultPort := 80
 	if secure {
-		usual = 443
+		defaultPort = 443
 	}
-	s := Server{TLS: secure, Weight: 1, Host: host, Address: host + ":" + strconv.Itoa(cmp.Or(port, usual))}
-	if port != 0 && port != usual {
+	s := Server{TLS: secure, Weight: 1, Host: host, Address: host + ":" + strconv.Itoa(cmp.Or(port, defaultPort))}
+	if port != 0 && port != defaultPort {
 		s.Host = s.Address
 	}
 	return s, nil

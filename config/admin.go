@@ -61,13 +61,13 @@ const minToken = 16
 func (a *Admin) table() table {
 	return table{
 		restart("address", textual(&a.Address, "127.0.0.1:9980"),
-			"Loopback, unix:/run/admin.sock with a socket_mode, or another address with a token.").flagged(flagAdmin, "address of the admin listener").asBasic(),
-		restart("socket_mode", socketMode(&a.SocketMode), "The permissions of a socket; \"0600\" if none are given.").asOptional().such(`"0600"`),
+			"Loopback, unix:/run/admin.sock with a socket_mode, or another address with a token.").withFlag(flagAdmin, "address of the admin listener").asBasic(),
+		restart("socket_mode", socketMode(&a.SocketMode), "The permissions of a socket; \"0600\" if none are given.").asOptional().withExample(`"0600"`),
 		live("token_file", textual(&a.TokenFile, ""),
-			"A file with the token that all requests but those for health and metrics need.").such("/etc/edgeproxy/token"),
-		live("token", secret(&a.Token), "The token itself, in place of token_file.").such(`"${EDGEPROXY_ADMIN_TOKEN:-}"`),
+			"A file with the token that all requests but those for health and metrics need.").withExample("/etc/edgeproxy/token"),
+		live("token", secret(&a.Token), "The token itself, in place of token_file.").withExample(`"${EDGEPROXY_ADMIN_TOKEN:-}"`),
 		live("hosts", texts(&a.Hosts, "names and addresses", "want a list of names and addresses, such as [edge.internal]"),
-			"Host values that are accepted besides loopback and the address.").such("[edge.internal]"),
+			"Host values that are accepted besides loopback and the address.").withExample("[edge.internal]"),
 		live("pprof", boolean(&a.Pprof, false), "true shows profiles of the process under /debug/pprof/."),
 	}
 }
@@ -77,13 +77,13 @@ func (v *validator) admin() {
 	const token, file, address = "admin.token", "admin.token_file", "admin.address"
 	a := &v.c.Admin
 	none := a.Token == "" && a.TokenFile == ""
-	if a.Token != "" && !ValidToken(string(a.Token)) && v.sound(token) {
+	if a.Token != "" && !ValidToken(string(a.Token)) && v.noErrorAt(token) {
 		v.fail(token, "want at most 1024 characters of printable ASCII, without spaces")
 	}
-	if a.Token != "" && a.TokenFile != "" && v.sound(token, file) {
+	if a.Token != "" && a.TokenFile != "" && v.noErrorAt(token, file) {
 		v.fail(file, "want no token beside it")
 	}
-	if v.sound(address, token, file) && none && a.Open() {
+	if v.noErrorAt(address, token, file) && none && a.Open() {
 		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
 	}
 	v.adminHosts(a.Hosts)
@@ -94,7 +94,7 @@ func (v *validator) adminHosts(hosts []string) {
 	for i, host := range hosts {
 		at := item("admin.hosts", i)
 		_, err := netip.ParseAddr(host)
-		if _, _, ok := splitHost(host); err != nil && !ok && v.sound(at) {
+		if _, _, ok := splitHost(host); err != nil && !ok && v.noErrorAt(at) {
 			v.fail(at, "want HOST or HOST:PORT, a name or an address, without *")
 		}
 	}

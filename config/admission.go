@@ -128,8 +128,8 @@ func (p Policy) section() string {
 	return known.Section()
 }
 
-// is reports whether the policy is a known one of which the table says this.
-func (p Policy) is(what func(policy.Policy) bool) bool {
+// has reports whether the policy is a known one of which the table says this.
+func (p Policy) has(what func(policy.Policy) bool) bool {
 	known, err := policy.Parse(string(p))
 	return err == nil && what(known)
 }
@@ -143,16 +143,16 @@ const (
 
 func (a *Admission) table() table {
 	return table{
-		live("policy", words(&a.Policy, PolicySecondHit, policies()...),
-			"Which storable responses are stored. second-hit stores those requested before within the window, counting those requested more than more_than times.").flagged(flagPolicy, "admission").asBasic(),
+		live("policy", enum(&a.Policy, PolicySecondHit, policies()...),
+			"Which storable responses are stored. second-hit stores those requested before within the window, counting those requested more than more_than times.").withFlag(flagPolicy, "admission").asBasic(),
 		section("second_hit", a.SecondHit.table("2.9GiB", fixedSecondHit), "The filter of second-hit."),
-		live("open_below", ratio(&a.OpenBelow, 0).between(0, 1).saying("want 0.0 to 1.0, a share of the cache's size"),
-			"Everything storable is stored while the cache is below this share of its size.").asImplied(),
-		restart("state", textual(&a.State, ""), "A file that keeps the sightings (requests counted for admission) over a restart.").asImplied().such("/var/lib/edgeproxy/sightings"),
+		live("open_below", ratio(&a.OpenBelow, 0).between(0, 1).withError("want 0.0 to 1.0, a share of the cache's size"),
+			"Everything storable is stored while the cache is below this share of its size.").asDependent(),
+		restart("state", textual(&a.State, ""), "A file that keeps the sightings (requests counted for admission) over a restart.").asDependent().withExample("/var/lib/edgeproxy/sightings"),
 		restart("shadow", &items[Rule]{
 			field: &a.Shadow, want: "want a list, such as [{policy: always}]",
-			of: (*Rule).shadow, line: true, what: "list of policies", owes: (*Rule).lot,
-		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").such("[{policy: always}]"),
+			tableOf: (*Rule).shadow, oneLine: true, kindText: "list of policies", derived: (*Rule).derivedProbability,
+		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").withExample("[{policy: always}]"),
 		section("counting", a.Counting.table(), "The filter of counting. Only allowed if a route or shadow uses the policy.").asOptional(),
 		section("chance", a.Chance.table(), "The draw of chance. Only allowed if a route or shadow uses the policy.").asOptional(),
 	}
@@ -164,15 +164,15 @@ func (a *Admission) table() table {
 func (w *Window) table(memory string, every time.Duration) table {
 	most := strconv.Itoa(maxCapacity)
 	return table{
-		restart("window", words(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
+		restart("window", enum(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
 			"auto fits the window to what the cache holds; fixed uses rotate_every and capacity."),
-		restart("generations", count(&w.Generations, 2).between(2, 4).sayingBelow("want 2 to 4: a single generation is a window of no length"),
+		restart("generations", count(&w.Generations, 2).between(2, 4).withErrorBelow("want 2 to 4: a single generation is a window of no length"),
 			"The number of parts of the window. At each rotation the oldest is forgotten."),
-		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().sayingBelow("want at least 1s, or 0s for no bound in time"),
+		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().withErrorBelow("want at least 1s, or 0s for no bound in time"),
 			"The window moves on after this time at the latest; 0s is not by time. A fixed one has "+formatDuration(every)+" unless said."),
-		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).sayingAbove("want at most "+most+": that many keys take "+memory).sayingBelow("want 1 to "+most),
-			"Distinct keys that a generation holds, with window: fixed only. Alone it means fixed, where it is 1000000 unless said.").asOptional().asImplied().such("1000000"),
-		restart("false_positive_rate", ratio(&w.FalsePositiveRate, 0.01).moreThan(0).atMost(maxFalseRate).saying("want more than 0 and at most 0.5"),
+		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).withErrorAbove("want at most "+most+": that many keys take "+memory).withErrorBelow("want 1 to "+most),
+			"Distinct keys that a generation holds, with window: fixed only. Alone it means fixed, where it is 1000000 unless said.").asOptional().asDependent().withExample("1000000"),
+		restart("false_positive_rate", ratio(&w.FalsePositiveRate, 0.01).moreThan(0).atMost(maxFalseRate).withError("want more than 0 and at most 0.5"),
 			"The share of unseen keys that are taken for seen ones when every generation is full."),
 	}
 }
@@ -187,19 +187,19 @@ func (c *Counting) table() table {
 func (c *Chance) table() table {
 	p := policy.Chance.Parameter()
 	return table{
-		live("probability", ratio(&c.Probability, p.Default).moreThan(p.Least).atMost(p.Most).saying("want a share "+p.Want()),
+		live("probability", ratio(&c.Probability, p.Default).moreThan(p.Least).atMost(p.Most).withError("want a share "+p.Want()),
 			"The share of storable responses that is stored, at random."),
 	}
 }
 
 // sightings is how many a key needs under PolicyCounting.
-func sightings(field *int, usual int) *number[int] {
+func sightings(field *int, byDefault int) *number[int] {
 	p := policy.Counting.Parameter()
-	return count(field, usual).between(int(p.Least), int(p.Most)).saying("want " + p.Want() + ": a counter has four bits and ends at 15")
+	return count(field, byDefault).between(int(p.Least), int(p.Most)).withError("want " + p.Want() + ": a counter has four bits and ends at 15")
 }
 
-// lot is what a shadow of chance has from admission.chance, as it was at the start.
-func (r *Rule) lot() string {
+// derivedProbability is what a shadow of chance has from admission.chance, as it was at the start.
+func (r *Rule) derivedProbability() string {
 	if r.Policy != PolicyChance {
 		return ""
 	}
@@ -209,15 +209,15 @@ func (r *Rule) lot() string {
 // table is what a route does otherwise than all.
 func (r *Rule) table() table {
 	return table{
-		live("policy", words(&r.Policy, "", policies()...), "The policy of this route, in place of admission.policy.").asOptional().such("counting"),
-		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().asImplied().such("2"),
+		live("policy", enum(&r.Policy, "", policies()...), "The policy of this route, in place of admission.policy.").asOptional().withExample("counting"),
+		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().asDependent().withExample("2"),
 	}
 }
 
 // shadow is the table of a shadow policy.
 func (r *Rule) shadow() table {
 	return table{
-		restart("policy", words(&r.Policy, "", policies()...), "The policy to try.").asRequired(),
-		restart("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().such("2"),
+		restart("policy", enum(&r.Policy, "", policies()...), "The policy to try.").asRequired(),
+		restart("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().withExample("2"),
 	}
 }

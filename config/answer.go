@@ -39,25 +39,25 @@ type BasicAuth struct {
 
 func (r *Redirect) table() table {
 	return table{
-		live("to", textual(&r.To, ""), "Where to, with {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri} of the request.").such("https://{host}{uri}"),
-		live("status", words[RedirectStatus](&r.Status, "302", "301", "302", "303", "307", "308"), "Clients remember 301 and 308; 307 and 308 keep the method."),
+		live("to", textual(&r.To, ""), "Where to, with {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri} of the request.").withExample("https://{host}{uri}"),
+		live("status", enum[RedirectStatus](&r.Status, "302", "301", "302", "303", "307", "308"), "Clients remember 301 and 308; 307 and 308 keep the method."),
 	}
 }
 
 func (r *Respond) table() table {
 	return table{
-		live("status", count(&r.Status, 0).noting("0, or 200 to 599 but 206 and 304"), "The status; 0 is no fixed answer."),
+		live("status", count(&r.Status, 0).withBounds("0, or 200 to 599 but 206 and 304"), "The status; 0 is no fixed answer."),
 		live("body", textual(&r.Body, ""), "The content, as text."),
-		live("headers", fieldValues(&r.Headers), "Header fields, with the placeholders of headers.request.set; Content-Type is text/plain by default.").such("{Content-Type: text/html}"),
+		live("headers", fieldValues(&r.Headers), "Header fields, with the placeholders of headers.request.set; Content-Type is text/plain by default.").withExample("{Content-Type: text/html}"),
 	}
 }
 
 func (a *Access) table() table {
 	return table{
 		live("allow", networksOr(&a.Allow, "all", "want a list, such as [10.0.0.0/8], or all"),
-			"Only these clients are served; all, or an empty list, is every client. A route's list replaces the one at the top.").such("[10.0.0.0/8]"),
+			"Only these clients are served; all, or an empty list, is every client. A route's list replaces the one at the top.").withExample("[10.0.0.0/8]"),
 		live("deny", networksOr(&a.Deny, "none", "want a list, such as [10.0.0.0/8], or none"),
-			"These clients get 403, even if allow names them. A route adds to the list at the top; none clears that list.").such("[10.9.0.0/16]"),
+			"These clients get 403, even if allow names them. A route adds to the list at the top; none clears that list.").withExample("[10.9.0.0/16]"),
 		section("basic_auth", a.BasicAuth.table(), "Only these users are served, by name and password.").asInline().asOptional(),
 	}
 }
@@ -65,8 +65,8 @@ func (a *Access) table() table {
 func (b *BasicAuth) table() table {
 	return table{
 		live("enabled", boolean(&b.Enabled, true), "false asks for no password, even if the top of the file does."),
-		live("users_file", textual(&b.UsersFile, ""), `A file made by htpasswd -B, required with basic_auth. Each reload reads it again.`).such("/etc/edgeproxy/users"),
-		live("realm", textual(&b.Realm, "restricted").noting(`visible ASCII and spaces but " and \, 1 to 128`), "The text that browsers show when they ask."),
+		live("users_file", textual(&b.UsersFile, ""), `A file made by htpasswd -B, required with basic_auth. Each reload reads it again.`).withExample("/etc/edgeproxy/users"),
+		live("realm", textual(&b.Realm, "restricted").withBounds(`visible ASCII and spaces but " and \, 1 to 128`), "The text that browsers show when they ask."),
 	}
 }
 
@@ -74,7 +74,7 @@ func (b *BasicAuth) table() table {
 func (v *validator) basicAuth(path string, own, inForce *BasicAuth) {
 	enabled, file, realm := child(path, "enabled"), child(path, "users_file"), child(path, "realm")
 	switch {
-	case !v.sound(enabled, file, realm):
+	case !v.noErrorAt(enabled, file, realm):
 	case !own.Enabled:
 		if v.src.given(file) || v.src.given(realm) {
 			v.fail(enabled, "want no users_file and no realm beside it")
@@ -97,29 +97,29 @@ func validRealm(realm string) bool {
 // AnswersItself reports whether the route has no origin.
 func (r *Route) AnswersItself() bool { return r.Redirect.To != "" || r.Respond.Status != 0 }
 
-// times refuses times for an origin that is not asked.
-func (v *validator) times(path string, r *Route) {
+// timeoutsWithoutOrigin refuses times for an origin that is not asked.
+func (v *validator) timeoutsWithoutOrigin(path string, r *Route) {
 	for _, s := range []struct {
 		name string
 		time time.Duration
 	}{{"connect_timeout", r.ConnectTimeout}, {"first_byte_timeout", r.FirstByteTimeout}, {"idle_timeout", r.IdleTimeout}, {"total_timeout", r.ownInherited.TotalTimeout}} {
-		if at := child(path, s.name); s.time > 0 && r.AnswersItself() && v.sound(at) {
+		if at := child(path, s.name); s.time > 0 && r.AnswersItself() && v.noErrorAt(at) {
 			v.fail(at, "want no such key beside redirect or respond: no origin is asked")
 		}
 	}
 }
 
-// wholeStatus reports whether an answer with this status may be made of nothing but its text.
-func wholeStatus(n int) bool { return n >= 200 && n <= 599 && n != 206 && n != 304 }
+// validRespondStatus reports whether an answer with this status may be made of nothing but its text.
+func validRespondStatus(n int) bool { return n >= 200 && n <= 599 && n != 206 && n != 304 }
 
-// answer checks what a route answers itself.
-func (v *validator) answer(path string, r *Route) {
-	to, status, body := below(path, "redirect.to"), below(path, "respond.status"), below(path, "respond.body")
-	if !v.sound(to, status, body) {
+// redirectAndRespond checks what a route answers itself.
+func (v *validator) redirectAndRespond(path string, r *Route) {
+	to, status, body := descendant(path, "redirect.to"), descendant(path, "respond.status"), descendant(path, "respond.body")
+	if !v.noErrorAt(to, status, body) {
 		return
 	}
 	switch n := r.Respond.Status; {
-	case n != 0 && !wholeStatus(n):
+	case n != 0 && !validRespondStatus(n):
 		v.fail(status, "want a final status that a whole answer may have: 200 to 599 but 206 and 304")
 	case n == 0 && (r.Respond.Body != "" || len(r.Respond.Headers) > 0):
 		v.fail(status, "want a status, such as 200, or no such section")

@@ -8,7 +8,7 @@ func (c *Config) warnOfAnswers(warn func(path, text string)) {
 			continue
 		}
 		for _, key := range []string{"cache", "admission", "headers.request", "headers.response", "allow_ambiguous_path", "unusual_field_names"} {
-			at, text := below(item("routes", i), key), "does nothing beside redirect or respond: no origin is asked"
+			at, text := descendant(item("routes", i), key), "does nothing beside redirect or respond: no origin is asked"
 			if key == "headers.response" {
 				text = "does nothing beside redirect or respond: fields of answers without an origin are those of headers.own"
 			}

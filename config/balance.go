@@ -82,21 +82,21 @@ func parseStatuses(text string) (Statuses, error) {
 func (e *Ejection) table() table {
 	return table{
 		live("failures", count(&e.Failures, 5).between(0, maxCount), "How many requests in a row without a connection eject a server; 0 is never."),
-		live("failure_ratio", ratio(&e.FailureRatio, 0.5).between(0, 1).saying("want 0.0 for never, to 1.0"),
+		live("failure_ratio", ratio(&e.FailureRatio, 0.5).between(0, 1).withError("want 0.0 for never, to 1.0"),
 			"The share of requests within window that failed after connecting and eject a server; 0.0 is never."),
 		live("window", duration(&e.Window, 10*time.Second).between(time.Second, maxEjectionWindow), "How far back requests are counted."),
 		live("min_requests", count(&e.MinRequests, 20).between(1, maxCount), "With fewer requests within window, failure_ratio ejects no server."),
 		live("min_targets", count(&e.MinTargets, 5).between(1, maxTargets), "How many different paths must fail, so that one bad URL ejects no server."),
 		live("backoff", duration(&e.Backoff, 10*time.Second).moreThan(0), "How long a server is ejected; doubled by each trial that gets no connection."),
 		live("max_backoff", duration(&e.MaxBackoff, 5*time.Minute).atMost(maxBackoff), "The longest ejection; not below backoff."),
-		live("all_ejected", words(&e.AllEjected, AllTried, AllTried, AllRefused),
+		live("all_ejected", enum(&e.AllEjected, AllTried, AllTried, AllRefused),
 			"While every server is out, try sends requests nevertheless; refuse answers 503 at once."),
 	}
 }
 
 func (h *Health) table() table {
 	return table{
-		live("path", textual(&h.Path, ""), `The path of the GET; "" is no checks.`).such("/health"),
+		live("path", textual(&h.Path, ""), `The path of the GET; "" is no checks.`).withExample("/health"),
 		live("interval", duration(&h.Interval, 10*time.Second).atLeast(100*time.Millisecond), "The time between two checks of a server."),
 		live("timeout", duration(&h.Timeout, 2*time.Second).moreThan(0), "The time for one check."),
 		live("healthy", count(&h.Healthy, 2).between(1, maxCount), "Successful checks in a row that bring a server back."),
@@ -107,8 +107,8 @@ func (h *Health) table() table {
 }
 
 // statuses is a status or a range of them.
-func statuses(field *Statuses, usual Statuses) *scalar[Statuses] {
-	s := parsed(field, usual, "status or range of them", wantStatuses, parseStatuses, Statuses.String)
+func statuses(field *Statuses, byDefault Statuses) *scalar[Statuses] {
+	s := parsed(field, byDefault, "status or range of them", wantStatuses, parseStatuses, Statuses.String)
 	s.yaml = Statuses.String // no reader takes it for anything that it is not
 	return s
 }
@@ -134,12 +134,12 @@ const (
 func (v *validator) ejection(path string, o *Origin) {
 	e := &o.Ejection
 	never := e.Failures == 0 && e.FailureRatio == 0 && o.Health.Path == ""
-	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && never && v.sound(all) {
+	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && never && v.noErrorAt(all) {
 		v.fail(all, "want failures or failure_ratio above 0, or a health.path beside it: no server is ever out")
 	}
 	backoff, most := child(path, "backoff"), child(path, "max_backoff")
 	switch {
-	case !v.sound(backoff, most):
+	case !v.noErrorAt(backoff, most):
 	case e.MaxBackoff < e.Backoff && v.src.given(most):
 		v.fail(most, "want at least backoff, "+formatDuration(e.Backoff))
 	case e.MaxBackoff < e.Backoff:
@@ -153,7 +153,7 @@ func (v *validator) health(path string, h *Health) {
 	}
 	target := child(path, "path")
 	switch {
-	case !v.sound(target):
+	case !v.noErrorAt(target):
 	case !v.src.given(target):
 		v.fail(target, `missing, want the path to ask for, such as /health, or "" for no checks`)
 	case h.Path != "" && (h.Path[0] != '/' || strings.ContainsFunc(h.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' })):

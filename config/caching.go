@@ -80,18 +80,18 @@ type Bypass struct {
 func (b *Bypass) table() table {
 	return table{
 		live("headers", texts(&b.Headers, "field names", "want a list of field names, such as [X-Preview]"),
-			"Fields that make a request bypass the cache.").such("[X-Preview]"),
+			"Fields that make a request bypass the cache.").withExample("[X-Preview]"),
 		live("cookies", texts(&b.Cookies, "cookie names", "want a list of cookie names, such as [session]"),
-			"Cookies that make a request bypass the cache; a * at the end stands for any ending.").such("[session, wp_*]"),
+			"Cookies that make a request bypass the cache; a * at the end stands for any ending.").withExample("[session, wp_*]"),
 	}
 }
 
 // bypass checks the names of fields and cookies.
 func (v *validator) bypass(path string, b *Bypass) {
-	v.names(below(path, "headers"), b.Headers, "", "want the name of a header field, without *")
-	v.names(below(path, "cookies"), b.Cookies, "*", wantCookie)
+	v.names(descendant(path, "headers"), b.Headers, "", "want the name of a header field, without *")
+	v.names(descendant(path, "cookies"), b.Cookies, "*", wantCookie)
 	for i, name := range b.Headers {
-		if at := item(below(path, "headers"), i); strings.EqualFold(name, "Host") && v.sound(at) {
+		if at := item(descendant(path, "headers"), i); strings.EqualFold(name, "Host") && v.noErrorAt(at) {
 			v.fail(at, "want another field: every request has this one, and so nothing would be stored")
 		}
 	}
@@ -103,7 +103,7 @@ const wantCookie = "want the name of a cookie; a * at its end stands for any end
 func (v *validator) names(path string, names []string, ending, want string) {
 	for i, name := range names {
 		at := item(path, i)
-		if bare := strings.TrimSuffix(name, ending); (name == "" || strings.ContainsFunc(bare, notToken)) && v.sound(at) {
+		if bare := strings.TrimSuffix(name, ending); (name == "" || strings.ContainsFunc(bare, notToken)) && v.noErrorAt(at) {
 			v.fail(at, want)
 		}
 	}
@@ -149,7 +149,7 @@ func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
 		d.each(n, "want a section of statuses and lifetimes, such as {404: 10s}", func(name string, n node) {
 			status, ok := parseStatus(name)
 			if !ok {
-				d.failAs(n.path, "", "want a final status as key, 200 to 599, but not 206 or 304")
+				d.failWithValue(n.path, "", "want a final status as key, 200 to 599, but not 206 or 304")
 				return
 			}
 			ttl := time.Minute
@@ -181,8 +181,8 @@ func (c *Config) caching(src *source, path string, own *Caching) Caching {
 	return out
 }
 
-// below returns the path of a key some sections down.
-func below(path, keys string) string {
+// descendant returns the path of a key some sections down.
+func descendant(path, keys string) string {
 	for key := range strings.SplitSeq(keys, ".") {
 		path = child(path, key)
 	}
@@ -195,7 +195,7 @@ const minSlice = 16 * KiB
 // slice checks the size of slices.
 func (v *validator) slice(at string, n Size) {
 	const maxObject = "cache.memory.max_object_bytes"
-	if most := v.c.Cache.Memory.MaxObjectBytes; n != 0 && (n < minSlice || n > most) && v.sound(at, maxObject) {
+	if most := v.c.Cache.Memory.MaxObjectBytes; n != 0 && (n < minSlice || n > most) && v.noErrorAt(at, maxObject) {
 		v.fail(at, "want 0B for none, or "+minSlice.String()+" to "+most.String()+", which is max_object_bytes")
 	}
 }
@@ -206,7 +206,7 @@ func (v *validator) caching(path string, c *Caching) {
 	v.bypass(child(path, "bypass"), &c.Bypass)
 	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
 	trusts := func(l Listen) bool { return len(l.TrustedProxies) > 0 }
-	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.sound(at, "listen") {
+	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.noErrorAt(at, "listen") {
 		v.fail(at, "want trusted_proxies of a listener as well: tags are sent to no others")
 	}
 }

@@ -13,15 +13,15 @@ func (c *Caching) table() table {
 	return table{
 		live("enabled", boolean(&c.Enabled, true), "false bypasses the cache: nothing is stored, and no fetch is shared."),
 		live("default_ttl", duration(&c.DefaultTTL, 0),
-			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().such("60s"),
+			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().withExample("60s"),
 		section("heuristic", c.Heuristic.table(), "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
 		live("ttl_by_status", ttls(&c.TTLByStatus),
-			"Lifetimes of other statuses without freshness information.").such("{404: 10s}"),
+			"Lifetimes of other statuses without freshness information.").withExample("{404: 10s}"),
 		live("force_ttl", duration(&c.ForceTTL, 0),
 			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off. Like all lifetimes from settings it does not apply if the request has Authorization, or a cookie that is neither stripped nor in the key."),
 		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),
 			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. ttl_by_status takes precedence."),
-		live("set_cookie", words(&c.SetCookie, SetCookieShared, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
+		live("set_cookie", enum(&c.SetCookie, SetCookieShared, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
 			"What to do with responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores them without the cookies, store stores them unchanged."),
 		section("bypass", c.Bypass.table(), "A request with one of these bypasses the cache."),
 		live("surrogate_control", boolean(&c.SurrogateControl, false),
@@ -38,14 +38,14 @@ func (c *Caching) table() table {
 			"true stores the response to a POST for later GETs, if it allows that (RFC 9110 section 9.3.3)."),
 		live("upgrades", boolean(&c.Upgrades, true),
 			"true forwards WebSockets and other upgrades; false treats them as ordinary requests."),
-		live("invalidate", words(&c.Invalidate, InvalidateUnsafe, InvalidateUnsafe, InvalidateSameURL, InvalidateNone),
+		live("invalidate", enum(&c.Invalidate, InvalidateUnsafe, InvalidateUnsafe, InvalidateSameURL, InvalidateNone),
 			"What a POST, PUT or other unsafe method invalidates: unsafe follows RFC 9111 section 4.4 and RFC 9875, same_url is the URL alone."),
 		section("stale", c.Stale.table(), "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
 		section("key", c.Key.table(), "What forms the cache key besides the URL."),
 		live("strip_cookies", texts(&c.StripCookies, "cookie names", "want a list of cookie names, such as [_ga*]"),
-			"Request cookies that are removed before key, sighting and origin.").such("[_ga*]"),
-		live("slice", size(&c.Slice, 0).noting("0B, or 16KiB to max_object_bytes"),
-			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").such("1MiB"),
+			"Request cookies that are removed before key, sighting and origin.").withExample("[_ga*]"),
+		live("slice", size(&c.Slice, 0).withBounds("0B, or 16KiB to max_object_bytes"),
+			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").withExample("1MiB"),
 	}
 }
 
@@ -68,11 +68,11 @@ func (s *Stale) table() table {
 // ttls is lifetimes by status.
 func ttls(field *map[int]time.Duration) *scalar[map[int]time.Duration] {
 	return &scalar[map[int]time.Duration]{
-		field: field, usual: map[int]time.Duration{}, what: "section of durations by status",
+		field: field, byDefault: map[int]time.Duration{}, kindText: "section of durations by status",
 		shape: object{
 			"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[2-5][0-9][0-9]$"}, "additionalProperties": ref("duration"),
 		},
-		from: func(d *decoder, f *map[int]time.Duration) func(node) { return d.ttlByStatus(f) },
+		decode: func(d *decoder, f *map[int]time.Duration) func(node) { return d.ttlByStatus(f) },
 		yaml: func(m map[int]time.Duration) string {
 			var parts []string
 			for _, status := range slices.Sorted(maps.Keys(m)) {

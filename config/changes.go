@@ -23,7 +23,7 @@ type Change struct {
 // and so is another order of routes.
 func Changes(from, to *Config) []Change {
 	c := &comparison{from: &from.src, to: &to.src}
-	c.tables(where{}, from.table(), to.table(), false)
+	c.tables(settingPath{}, from.table(), to.table(), false)
 	return c.out
 }
 
@@ -32,24 +32,24 @@ type comparison struct {
 	out      []Change
 }
 
-// where is the path of a setting: as it is shown, and in both sources.
-type where struct{ shown, from, to string }
+// settingPath is the path of a setting: as it is shown, and in both sources.
+type settingPath struct{ shown, from, to string }
 
-func (w where) child(key string) where {
-	return where{child(w.shown, key), child(w.from, key), child(w.to, key)}
+func (w settingPath) child(key string) settingPath {
+	return settingPath{child(w.shown, key), child(w.from, key), child(w.to, key)}
 }
 
 // tables compares two bindings of a table. own says that it is of a route, which has
 // only what it gives.
-func (c *comparison) tables(at where, from, to table, own bool) {
+func (c *comparison) tables(at settingPath, from, to table, own bool) {
 	for i, s := range from {
-		if !s.told() {
+		if !s.isDocumented() {
 			continue
 		}
 		at := at.child(s.name)
 		switch a := s.value.(type) {
 		case *group:
-			c.tables(at, a.below, to[i].value.(*group).below, own || s.override)
+			c.tables(at, a.settings, to[i].value.(*group).settings, own || s.override)
 		case collection:
 			if b := to[i].value.(collection); !a.inline() {
 				c.collections(at, s, a, b)
@@ -63,7 +63,7 @@ func (c *comparison) tables(at where, from, to table, own bool) {
 }
 
 // values compares two values of the setting s; to is the second one.
-func (c *comparison) values(at where, s setting, to value, own bool) {
+func (c *comparison) values(at settingPath, s setting, to value, own bool) {
 	old, now := "", ""
 	if !own || c.from.given(at.from) {
 		old = s.value.text(c.from, at.from)
@@ -72,37 +72,37 @@ func (c *comparison) values(at where, s setting, to value, own bool) {
 		now = to.text(c.to, at.to)
 	}
 	hidden := now != "" && !same(s.value, to) // behind stars, or another setting's
-	if of, ok := s.value.(indebted); ok && old == now && hidden {
-		old, now = old+of.owed(), now+to.(indebted).owed()
+	if of, ok := s.value.(derivedValue); ok && old == now && hidden {
+		old, now = old+of.derivedText(), now+to.(derivedValue).derivedText()
 	}
 	if old != now || hidden {
 		c.out = append(c.out, Change{at.shown, old, now, s.live})
 	}
 }
 
-// indebted is a value that owes a part of itself to another setting. owed says which, behind the
+// derivedValue is a value that owes a part of itself to another setting. owed says which, behind the
 // text, where that alone has changed.
-type indebted interface{ owed() string }
+type derivedValue interface{ derivedText() string }
 
 // collections compares what has elements, which are told apart by their keys.
-func (c *comparison) collections(at where, s setting, from, to collection) {
+func (c *comparison) collections(at settingPath, s setting, from, to collection) {
 	was, is := from.elements(at.from), to.elements(at.to)
 	var before, after []string // the keys in both
 	for _, a := range was {
 		i := slices.IndexFunc(is, func(b element) bool { return b.key == a.key })
 		if i < 0 {
-			c.out = append(c.out, Change{at.shown + a.key, a.below.flow(c.from, a.path), "", s.live})
+			c.out = append(c.out, Change{at.shown + a.key, a.settings.flow(c.from, a.path), "", s.live})
 			continue
 		}
 		before = append(before, a.key)
-		c.tables(where{at.shown + a.key, a.path, is[i].path}, a.below, is[i].below, false)
+		c.tables(settingPath{at.shown + a.key, a.path, is[i].path}, a.settings, is[i].settings, false)
 	}
 	for _, b := range is {
 		if slices.ContainsFunc(was, func(a element) bool { return a.key == b.key }) {
 			after = append(after, b.key)
 			continue
 		}
-		c.out = append(c.out, Change{at.shown + b.key, "", b.below.flow(c.to, b.path), s.live})
+		c.out = append(c.out, Change{at.shown + b.key, "", b.settings.flow(c.to, b.path), s.live})
 	}
 	if from.ordered() && !slices.Equal(before, after) {
 		c.out = append(c.out, Change{at.shown, strings.Join(before, ", "), strings.Join(after, ", "), s.live})

@@ -12,9 +12,9 @@ import (
 // around: without quotes the parser may take it for a key and its value.
 const wantQuotes = "quote a value with a colon in it"
 
-// glued reports whether a value begins right behind the colon of its key, on the same line.
+// noSpaceAfterColon reports whether a value begins right behind the colon of its key, on the same line.
 // Keys in quotes are none such: so does JSON write them.
-func glued(key, value ast.Node) bool {
+func noSpaceAfterColon(key, value ast.Node) bool {
 	k, v := key.GetToken(), value.GetToken()
 	if k.Type == token.DoubleQuoteType || k.Type == token.SingleQuoteType {
 		return false // as in JSON
@@ -23,8 +23,8 @@ func glued(key, value ast.Node) bool {
 		v.Position.Column == k.Position.Column+utf8.RuneCountInString(strings.TrimSpace(k.Origin))+1
 }
 
-// gluedSection reports whether n is a section because a value with a colon has no quotes.
-func gluedSection(n ast.Node) bool {
+// unquotedColon reports whether n is a section because a value with a colon has no quotes.
+func unquotedColon(n ast.Node) bool {
 	pairs, _ := pairs(n)
-	return len(pairs) == 1 && glued(pairs[0].Key, pairs[0].Value)
+	return len(pairs) == 1 && noSpaceAfterColon(pairs[0].Key, pairs[0].Value)
 }

@@ -34,8 +34,8 @@ const (
 	CompressBetter  CompressLevel = "better"
 )
 
-// usualTypes are of texts, and of what else is usually sent without a coding and gets much shorter by one.
-func usualTypes() []string {
+// defaultTypes are of texts, and of what else is usually sent without a coding and gets much shorter by one.
+func defaultTypes() []string {
 	return []string{
 		"text/*", "application/javascript", "application/json", "application/ld+json", "application/manifest+json", "application/xml",
 		"application/xhtml+xml", "application/rss+xml", "application/atom+xml", "application/wasm", "image/svg+xml", "font/ttf", "font/otf",
@@ -44,14 +44,14 @@ func usualTypes() []string {
 
 func (c *Compress) table() table {
 	types := texts(&c.Types, "media types", "want a list of media types, such as [text/*, application/json]")
-	types.usual = usualTypes()
+	types.byDefault = defaultTypes()
 	return table{
 		live("codings", list(&c.Codings, nil, "codings", "want a list of codings, such as [zstd, br, gzip]", func(f *Coding) *scalar[Coding] {
-			return words(f, CodingGzip, CodingGzip, CodingBrotli, CodingZstd)
-		}), "gzip, br and zstd; a client gets the first of the list that it accepts. An empty list compresses nothing.").such("[zstd, br, gzip]"),
+			return enum(f, CodingGzip, CodingGzip, CodingBrotli, CodingZstd)
+		}), "gzip, br and zstd; a client gets the first of the list that it accepts. An empty list compresses nothing.").withExample("[zstd, br, gzip]"),
 		live("types", types, "The types that are compressed; text/* is every text type except text/event-stream."),
 		live("min_bytes", size(&c.MinBytes, KiB).atLeast(1), "A response that is known to be shorter is not compressed."),
-		live("level", words(&c.Level, CompressDefault, CompressFastest, CompressDefault, CompressBetter), "The compression level; a response is compressed once for each fetch."),
+		live("level", enum(&c.Level, CompressDefault, CompressFastest, CompressDefault, CompressBetter), "The compression level; a response is compressed once for each fetch."),
 	}
 }
 
@@ -73,69 +73,69 @@ func (v *validator) compression() {
 		at := child(route, "compress")
 		v.compress(at, &r.ownCompress)
 		if r.AnswersItself() {
-			if v.src.given(at) && v.sound(at) {
-				v.add(at, "", "want no such section beside redirect or respond: no origin is asked")
+			if v.src.given(at) && v.noErrorAt(at) {
+				v.addError(at, "", "want no such section beside redirect or respond: no origin is asked")
 			}
 			continue
 		}
 		used = used || len(r.Compress.Codings) > 0
-		v.compressedRoute(route, r)
+		v.routeWithCodings(route, r)
 	}
-	v.idleCompress("compress", &v.c.Compress, used || len(v.c.Routes) == 0)
+	v.unusedCompressKeys("compress", &v.c.Compress, used || len(v.c.Routes) == 0)
 }
 
-// compressedRoute checks what a route may not have beside codings.
-func (v *validator) compressedRoute(route string, r *Route) {
+// routeWithCodings checks what a route may not have beside codings.
+func (v *validator) routeWithCodings(route string, r *Route) {
 	at := child(route, "compress")
-	if v.idleCompress(at, &r.ownCompress, len(r.Compress.Codings) > 0); len(r.Compress.Codings) == 0 {
+	if v.unusedCompressKeys(at, &r.ownCompress, len(r.Compress.Codings) > 0); len(r.Compress.Codings) == 0 {
 		return
 	}
 	if !v.src.given(child(at, "codings")) {
 		at = "compress"
 	}
-	if !v.sound(child(at, "codings")) {
+	if !v.noErrorAt(child(at, "codings")) {
 		return
 	}
-	slice := below(route, "cache.slice")
+	slice := descendant(route, "cache.slice")
 	if !v.src.given(slice) {
 		slice = "cache.slice"
 	}
-	if r.Cache.Slice > 0 && v.sound(slice) {
+	if r.Cache.Slice > 0 && v.noErrorAt(slice) {
 		v.fail(child(at, "codings"), "want none where "+slice+" is not 0B: a slice has to be of bytes that the origin knows")
 	}
-	v.negotiates(route, r)
+	v.keepsAcceptEncoding(route, r)
 }
 
-// negotiates checks that what clients accept reaches the origin, and so the proxy, as they say it.
-func (v *validator) negotiates(route string, r *Route) {
+// keepsAcceptEncoding checks that what clients accept reaches the origin, and so the proxy, as they say it.
+func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 	const field, rules = "Accept-Encoding", "headers.request."
 	top := v.c.Headers.Request
 	for i, name := range r.Headers.Request.Remove { // those of the route come first
-		at := item(below(route, rules+"remove"), i)
+		at := item(descendant(route, rules+"remove"), i)
 		if !v.src.given(at) {
 			at = item(rules+"remove", slices.Index(top.Remove, name))
 		}
-		if removes(name, field) && v.sound(at) {
+		if removes(name, field) && v.noErrorAt(at) {
 			v.fail(at, "want "+field+" to stay, or no compress.codings for the route: what reaches the origin says which coding a client gets")
 		}
 	}
 	for name := range r.Headers.Request.Set {
-		at := child(below(route, rules+"set"), name)
+		at := child(descendant(route, rules+"set"), name)
 		if !v.src.given(at) {
 			at = child(rules+"set", name)
 		}
-		if strings.EqualFold(name, field) && v.sound(at) {
+		if strings.EqualFold(name, field) && v.noErrorAt(at) {
 			v.fail(at, "want no "+field+", or no compress.codings for the route: clients would get a coding that they do not take")
 		}
 	}
 }
 
-// idleCompress refuses what is said of how something is compressed where nothing is: who wrote it expects something of it.
-func (v *validator) idleCompress(at string, c *Compress, used bool) {
-	usual := withDefaults((*Compress).table)
-	said := map[string]bool{"types": !slices.Equal(c.Types, usual.Types), "min_bytes": c.MinBytes != usual.MinBytes, "level": c.Level != usual.Level}
+// unusedCompressKeys refuses what is said of how something is compressed where nothing is: who wrote it expects something of it.
+func (v *validator) unusedCompressKeys(at string, c *Compress, used bool) {
+	defaults := withDefaults((*Compress).table)
+	said := map[string]bool{"types": !slices.Equal(c.Types, defaults.Types), "min_bytes": c.MinBytes != defaults.MinBytes, "level": c.Level != defaults.Level}
 	for key, unusual := range said {
-		if path := child(at, key); !used && unusual && v.src.given(path) && v.sound(path, child(at, "codings"), "compress.codings") {
+		if path := child(at, key); !used && unusual && v.src.given(path) && v.noErrorAt(path, child(at, "codings"), "compress.codings") {
 			v.fail(path, "want codings beside it, such as [zstd, br, gzip]: without them nothing is compressed")
 		}
 	}
@@ -144,14 +144,14 @@ func (v *validator) idleCompress(at string, c *Compress, used bool) {
 // compress checks one section.
 func (v *validator) compress(at string, c *Compress) {
 	for i, coding := range c.Codings {
-		if path := item(child(at, "codings"), i); slices.Contains(c.Codings[:i], coding) && v.sound(path) {
+		if path := item(child(at, "codings"), i); slices.Contains(c.Codings[:i], coding) && v.noErrorAt(path) {
 			v.fail(path, "want each coding once")
 		}
 	}
 	for i, t := range c.Types {
 		path := item(child(at, "types"), i)
 		switch {
-		case !v.src.given(path) || !v.sound(path):
+		case !v.src.given(path) || !v.noErrorAt(path):
 		case strings.EqualFold(t, "text/event-stream"):
 			v.fail(path, "want no text/event-stream: events are never compressed")
 		case !mediaType(t):

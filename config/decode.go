@@ -19,13 +19,13 @@ const (
 // stays where the node has a problem.
 type decoder struct {
 	*report
-	lookup lookupFunc
-	blank  bool   // values have no defaults before: for tests
-	hidden string // the path of a value that no problem shows
+	lookup     lookupFunc
+	noDefaults bool   // values have no defaults before: for tests
+	secretPath string // the path of a value that no problem shows
 }
 
-// hides reports whether no problem may show the value of n.
-func (d *decoder) hides(n node) bool { return d.hidden != "" && n.path == d.hidden }
+// isSecret reports whether no problem may show the value of n.
+func (d *decoder) isSecret(n node) bool { return d.secretPath != "" && n.path == d.secretPath }
 
 // node is a value in the file and how it is called there.
 type node struct {
@@ -36,7 +36,7 @@ type node struct {
 
 // reset gives what is decoded its defaults.
 func (d *decoder) reset(t table) {
-	if !d.blank {
+	if !d.noDefaults {
 		t.reset()
 	}
 }
@@ -45,19 +45,19 @@ func (d *decoder) reset(t table) {
 func (d *decoder) section(t table) func(node) {
 	known := t.names()
 	want := "want a section of keys"
-	if len(known) <= fewKeys {
-		want = "want a section with " + oneOf(slices.DeleteFunc(slices.Clone(known), t.refuses))
+	if len(known) <= maxNamedKeys {
+		want = "want a section with " + oneOf(slices.DeleteFunc(slices.Clone(known), t.isMisplaced))
 	}
 	return func(n node) {
-		split := gluedSection(n.Node)
+		split := unquotedColon(n.Node)
 		d.each(n, want, func(name string, n node) {
 			s, ok := t.find(name)
 			if !ok && split {
-				d.failAs(n.path, "", "unknown key: "+wantQuotes)
+				d.failWithValue(n.path, "", "unknown key: "+wantQuotes)
 				return
 			}
 			if !ok {
-				d.failAs(n.path, "", d.unknown(name, known))
+				d.failWithValue(n.path, "", d.unknown(name, known))
 				return
 			}
 			s.value.read(d)(n)
@@ -78,17 +78,17 @@ func (t table) names() []string {
 }
 
 // fewKeys is how many keys a section has at most whose problems name them all.
-const fewKeys = 4
+const maxNamedKeys = 4
 
 // unknown says what is wrong with a key that is not in a section's table.
 func (d *decoder) unknown(name string, known []string) string {
 	if near := closest(name, known); near != "" {
 		return "unknown key, did you mean " + near + "?"
 	}
-	if home := home(name); home != "" {
+	if home := sectionHint(name); home != "" {
 		return "unknown key here, want it " + home
 	}
-	if len(known) <= fewKeys {
+	if len(known) <= maxNamedKeys {
 		return "unknown key, want " + oneOf(known)
 	}
 	return "unknown key"
@@ -99,29 +99,29 @@ func (d *decoder) unknown(name string, known []string) string {
 func (d *decoder) each(n node, want string, read func(name string, n node)) {
 	pairs, ok := pairs(n.Node)
 	if !ok {
-		d.refuse(n, want)
+		d.failKind(n, want)
 		return
 	}
 	lines := map[string]int{}
 	for _, pair := range pairs {
 		key := pair.Key.GetToken()
 		if !validKey(pair.Key) {
-			d.failAt(key, n.path, shown(key.Value), "want a plain key, without anchor, alias, tag or merge")
+			d.failAtKey(key, n.path, shown(key.Value), "want a plain key, without anchor, alias, tag or merge")
 			continue
 		}
 		v := node{Node: pair.Value, path: child(n.path, key.Value), key: key}
 		if line, twice := lines[key.Value]; twice {
-			d.failAt(key, v.path, "", "given twice, first in line "+strconv.Itoa(line))
+			d.failAtKey(key, v.path, "", "given twice, first in line "+strconv.Itoa(line))
 			continue
 		}
 		lines[key.Value] = key.Position.Line
-		d.place(node{path: v.path, key: key}, place{})
+		d.notePlace(node{path: v.path, key: key}, place{})
 		read(key.Value, v)
 	}
 }
 
-// failAt adds a problem of a key, where the path has its place elsewhere.
-func (d *decoder) failAt(key *token.Token, path, value, want string) {
+// failAtKey adds a problem of a key, where the path has its place elsewhere.
+func (d *decoder) failAtKey(key *token.Token, path, value, want string) {
 	d.errs = append(d.errs, &FieldError{
 		File: d.src.file, Line: key.Position.Line, Column: key.Position.Column, Path: path, Value: value, Want: want,
 	})
@@ -159,14 +159,14 @@ func (d *decoder) list(want string, begin func(), each func(node)) func(node) {
 	return func(n node) {
 		seq, ok := n.Node.(*ast.SequenceNode)
 		if !ok {
-			d.refuse(n, want)
+			d.failKind(n, want)
 			return
 		}
-		d.place(node{Node: seq, path: n.path}, place{})
+		d.notePlace(node{Node: seq, path: n.path}, place{})
 		begin()
 		for i, v := range seq.Values {
 			e := node{Node: v, path: item(n.path, i)}
-			d.place(e, place{})
+			d.notePlace(e, place{})
 			each(e)
 		}
 	}
@@ -181,9 +181,9 @@ func elements[T any](d *decoder, want string, dst *[]T, read func(*T) func(node)
 	})
 }
 
-// place notes where n is: at its key if it has one, else where its value begins.
+// notePlace notes where n is: at its key if it has one, else where its value begins.
 // A value that was left out begins nowhere and stays at its key.
-func (d *decoder) place(n node, p place) {
+func (d *decoder) notePlace(n node, p place) {
 	at := n.key
 	if at == nil && n.Node != nil {
 		at = start(n.Node)
@@ -195,13 +195,13 @@ func (d *decoder) place(n node, p place) {
 	d.src.places[n.path] = p
 }
 
-// refuse reports a value that is of another kind than the one wanted.
-func (d *decoder) refuse(n node, want string) {
+// failKind reports a value that is of another kind than the one wanted.
+func (d *decoder) failKind(n node, want string) {
 	var value string
 	switch n.Node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		value = "a section"
-		if gluedSection(n.Node) {
+		if unquotedColon(n.Node) {
 			want += "; " + wantQuotes
 		}
 	case *ast.SequenceNode:
@@ -211,12 +211,12 @@ func (d *decoder) refuse(n node, want string) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
 		value, want = n.GetToken().Value, wantPlain
 	default:
-		if !d.hides(n) {
+		if !d.isSecret(n) {
 			value = shown(n.GetToken().Value)
 		}
 	}
-	d.place(node{Node: n.Node, path: n.path}, place{})
-	d.failAs(n.path, value, want)
+	d.notePlace(node{Node: n.Node, path: n.path}, place{})
+	d.failWithValue(n.path, value, want)
 }
 
 // scalar returns the text of a value with its variables expanded. It reports
@@ -233,14 +233,14 @@ func (d *decoder) scalar(n node, want string) (text string, bare, ok bool) {
 		text, ok = v.GetToken().Value, !null
 	}
 	if !ok {
-		d.refuse(n, want)
+		d.failKind(n, want)
 		return "", false, false
 	}
 	given := text
-	if d.hides(n) {
+	if d.isSecret(n) {
 		given = stars
 	}
-	d.place(node{Node: n.Node, path: n.path}, place{text: given, scalar: true})
+	d.notePlace(node{Node: n.Node, path: n.path}, place{text: given, scalar: true})
 	value, err := expand(text, d.lookup)
 	if err != nil {
 		d.fail(n.path, err.Error())

@@ -34,21 +34,21 @@ const (
 
 func (d *Disk) table() table {
 	return table{
-		restart("path", oneOrList(&d.Paths, nil, wantDirectory), `A directory for the disk tier alone, or a list with one for each device; "" is no disk tier.`).asBasic().such("/var/cache/edgeproxy"),
+		restart("path", oneOrList(&d.Paths, nil, wantDirectory), `A directory for the disk tier alone, or a list with one for each device; "" is no disk tier.`).asBasic().withExample("/var/cache/edgeproxy"),
 		restart("max_bytes", size(&d.MaxBytes, 10*GiB).atLeast(4*MiB), "The size of all files in each path, never exceeded.").asBasic(),
-		restart("max_object_bytes", size(&d.MaxObjectBytes, GiB).atLeast(1), "The largest body on the disk; at most an eighth of max_bytes.").asImplied(),
-		restart("min_free", bare(&d.MinFree, Free{Share: 0.05}, "size, or percent", wantFree, parseFree, Free.String).noting("0% to 90%, or a size"),
+		restart("max_object_bytes", size(&d.MaxObjectBytes, GiB).atLeast(1), "The largest body on the disk; at most an eighth of max_bytes.").asDependent(),
+		restart("min_free", parsedUnquoted(&d.MinFree, Free{Share: 0.05}, "size, or percent", wantFree, parseFree, Free.String).withBounds("0% to 90%, or a size"),
 			"How much of the file system stays free: the tier shrinks if others fill it."),
-		restart("write_rate", bare(&d.WriteRate, 0, "size a second", wantRate, parseByteRate, formatByteRate),
-			"The most that is written to each path, on average; 0B/s is no limit. Responses beyond it are not stored.").such("50MB/s"),
+		restart("write_rate", parsedUnquoted(&d.WriteRate, 0, "size a second", wantRate, parseByteRate, formatByteRate),
+			"The most that is written to each path, on average; 0B/s is no limit. Responses beyond it are not stored.").withExample("50MB/s"),
 	}
 }
 
 const wantDirectory = `want a directory, a list of them, or "" for none`
 
-// bare is parsed whose text needs no quotes in YAML.
-func bare[T any](field *T, usual T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
-	s := parsed(field, usual, what, want, read, write)
+// parsedUnquoted is parsed whose text needs no quotes in YAML.
+func parsedUnquoted[T any](field *T, byDefault T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
+	s := parsed(field, byDefault, what, want, read, write)
 	s.yaml = write
 	return s
 }
@@ -106,20 +106,20 @@ func (c *Config) fitDisk(src *source) {
 func (v *validator) disk() {
 	d := &v.c.Cache.Disk
 	v.diskPaths(d.Paths)
-	if most := d.MaxBytes / diskShare; d.MaxObjectBytes > most && v.sound(diskMaxBytes, diskObjectBytes) {
+	if most := d.MaxBytes / diskShare; d.MaxObjectBytes > most && v.noErrorAt(diskMaxBytes, diskObjectBytes) {
 		v.fail(diskObjectBytes, "want at most "+most.String()+", an eighth of max_bytes")
 	}
-	usual := withDefaults((*Disk).table)
-	if len(d.Paths) == 0 && (d.MaxBytes != usual.MaxBytes || d.MinFree != usual.MinFree || d.WriteRate != usual.WriteRate) && v.sound("cache.disk") {
+	defaults := withDefaults((*Disk).table)
+	if len(d.Paths) == 0 && (d.MaxBytes != defaults.MaxBytes || d.MinFree != defaults.MinFree || d.WriteRate != defaults.WriteRate) && v.noErrorAt("cache.disk") {
 		v.fail("cache.disk", "want a path as well: without one there is no disk tier")
 	}
 }
 
 func (v *validator) diskPaths(paths []string) {
 	for i, path := range paths {
-		at := v.src.element(diskPath, i)
+		at := v.src.elementPath(diskPath, i)
 		switch {
-		case !v.sound(at):
+		case !v.noErrorAt(at):
 		case path == "" || strings.ContainsFunc(path, unicode.IsControl):
 			v.fail(at, wantDirectory)
 		case slices.Contains(paths[:i], path):

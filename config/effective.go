@@ -18,8 +18,8 @@ const effectiveHead = `# What is in force, with defaults filled in, as edgeproxy
 func (c *Config) Effective() (string, error) {
 	var unsaid []string // settings that may not stand in this file
 	for {
-		w := newWriter(&c.src, false, c.effective(unsaid))
-		w.note = c.inForce
+		w := newWriter(&c.src, false, c.inclusionOf(unsaid))
+		w.note = c.inForceNote
 		text := effectiveHead + w.file(c.table())
 		_, err := parse("print", []byte(text), Flags{}, func(string) (string, bool) { return "", false })
 		if err == nil {
@@ -31,7 +31,7 @@ func (c *Config) Effective() (string, error) {
 		}
 		before := len(unsaid)
 		for _, e := range all {
-			if at, ok := c.implied(e.Path); ok && !slices.Contains(unsaid, at) {
+			if at, ok := c.dependentAt(e.Path); ok && !slices.Contains(unsaid, at) {
 				unsaid = append(unsaid, at)
 			}
 		}
@@ -41,41 +41,41 @@ func (c *Config) Effective() (string, error) {
 	}
 }
 
-// effective says which settings stand in the file; those at unsaid are comments.
-func (c *Config) effective(unsaid []string) func(s setting, path string) fate {
+// inclusionOf says which settings stand in the file; those at unsaid are comments.
+func (c *Config) inclusionOf(unsaid []string) func(s setting, path string) inclusion {
 	var own string // the section of a route that is being written
-	return func(s setting, path string) fate {
+	return func(s setting, path string) inclusion {
 		if s.override {
 			own = path
 		}
 		for _, p := range policies() {
 			if p.section() != "" && path == child("admission", p.section()) {
-				return writtenIf(c.uses(p) || c.shadows(p))
+				return includedIf(c.uses(p) || c.shadows(p))
 			}
 		}
 		switch {
 		case slices.Contains(unsaid, path):
 			return asComment
 		case own != "" && within(path, own):
-			return writtenIf(c.src.given(path))
+			return includedIf(c.src.given(path))
 		case s.optional:
-			return writtenIf(c.src.given(path) || !s.value.isUsual())
+			return includedIf(c.src.given(path) || !s.value.isDefault())
 		}
 		return written
 	}
 }
 
-func writtenIf(it bool) fate {
+func includedIf(it bool) inclusion {
 	if it {
 		return written
 	}
 	return leftOut
 }
 
-// implied returns the path of the setting at path or around it that may be left out.
-func (c *Config) implied(path string) (at string, ok bool) {
+// dependentAt returns the path of the setting at path or around it that may be left out.
+func (c *Config) dependentAt(path string) (at string, ok bool) {
 	c.table().walk("", func(of string, s setting) {
-		if s.implied && within(path, of) {
+		if s.dependent && within(path, of) {
 			at, ok = of, true
 		}
 	})

@@ -9,11 +9,11 @@ import (
 // pages is files by status or class of statuses.
 func pages(field *map[string]string) *scalar[map[string]string] {
 	return &scalar[map[string]string]{
-		field: field, what: "section of files by status, 400 to 599, or 4xx and 5xx",
+		field: field, kindText: "section of files by status, 400 to 599, or 4xx and 5xx",
 		shape: object{
 			"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[45]([0-9][0-9]|xx)$"}, "additionalProperties": orNull(ref("text")),
 		},
-		from: func(d *decoder, f *map[string]string) func(node) { return d.pages(f) },
+		decode: func(d *decoder, f *map[string]string) func(node) { return d.pages(f) },
 		yaml: func(m map[string]string) string {
 			var parts []string
 			for _, status := range slices.Sorted(maps.Keys(m)) {
@@ -30,7 +30,7 @@ func (d *decoder) pages(dst *map[string]string) func(node) {
 		d.each(n, "want a section of statuses and files, such as {404: not-found.html, 5xx: sorry.html}", func(name string, n node) {
 			digit := func(c byte) bool { return '0' <= c && c <= '9' }
 			if len(name) != 3 || name[0] != '4' && name[0] != '5' || name[1:] != "xx" && (!digit(name[1]) || !digit(name[2])) {
-				d.failAs(n.path, "", "want the status of an error as key, 400 to 599, or 4xx or 5xx")
+				d.failWithValue(n.path, "", "want the status of an error as key, 400 to 599, or 4xx or 5xx")
 				return
 			}
 			var file string
@@ -46,7 +46,7 @@ func (d *decoder) pages(dst *map[string]string) func(node) {
 // pageFiles checks that each status has a file. cmd/edgeproxy reads them.
 func (v *validator) pageFiles(path string, files map[string]string) {
 	for _, status := range slices.Sorted(maps.Keys(files)) {
-		if file := child(path, status); files[status] == "" && v.sound(file) {
+		if file := child(path, status); files[status] == "" && v.noErrorAt(file) {
 			v.fail(file, "want a file")
 		}
 	}
@@ -55,7 +55,7 @@ func (v *validator) pageFiles(path string, files map[string]string) {
 // errorPages checks the pages that a route has of its own, and what they are for.
 func (v *validator) errorPages(path string, r *Route) {
 	at, intercept := child(path, "error_pages"), child(path, "intercept_errors")
-	if !v.sound(at, intercept) {
+	if !v.noErrorAt(at, intercept) {
 		return
 	}
 	v.pageFiles(at, r.ownInherited.ErrorPages)

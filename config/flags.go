@@ -53,7 +53,7 @@ func (f *Flags) List() []Flag {
 }
 
 // flagged is what the origin of Flags.Origin is called.
-const flagged = "app"
+const flagOriginName = "app"
 
 // FromFlags returns the configuration of a start without a file: the defaults,
 // one origin called app and one route called default. The error is an Errors.
@@ -85,15 +85,15 @@ func (c *Config) Override(f Flags) error {
 func (f Flags) apply(c *Config, r *report) {
 	if f.Listen != "" {
 		c.Listen = []Listen{{Address: f.Listen}}
-		r.override("listen", "listen[0].address", flagListen, f.Listen)
+		r.setByFlag("listen", "listen[0].address", flagListen, f.Listen)
 	}
 	if f.Admin != "" {
 		c.Admin.Address = f.Admin
-		r.override("admin", "admin.address", flagAdmin, f.Admin)
+		r.setByFlag("admin", "admin.address", flagAdmin, f.Admin)
 	}
 	if f.Policy != "" {
 		c.Admission.Policy = Policy(f.Policy)
-		r.override("admission.policy", "admission.policy", flagPolicy, f.Policy)
+		r.setByFlag("admission.policy", "admission.policy", flagPolicy, f.Policy)
 		if !slices.Contains(policies(), c.Admission.Policy) {
 			r.fail("admission.policy", "want "+oneOf(policies()))
 		}
@@ -113,9 +113,9 @@ func (f Flags) applyOrigin(c *Config, r *report) {
 		return
 	}
 	o := defaultOrigin()
-	o.Name = flagged
-	const path = "origins." + flagged + ".servers[0]"
-	r.override("origins", path, flagOrigin, f.Origin)
+	o.Name = flagOriginName
+	const path = "origins." + flagOriginName + ".servers[0]"
+	r.setByFlag("origins", path, flagOrigin, f.Origin)
 	server, err := parseServer(f.Origin)
 	if err != nil {
 		r.fail(path, err.Error())
@@ -124,9 +124,9 @@ func (f Flags) applyOrigin(c *Config, r *report) {
 	c.Origins = []Origin{o}
 }
 
-// override forgets the places in the section and notes that path is the flag's.
+// setByFlag forgets the places in the section and notes that path is the flag's.
 // Problems that the file had there stay.
-func (r *report) override(section, path, flag, text string) {
+func (r *report) setByFlag(section, path, flag, text string) {
 	for at := range r.src.places {
 		if within(at, section) {
 			delete(r.src.places, at)

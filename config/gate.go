@@ -23,7 +23,7 @@ const minStageBytes = 4 * KiB
 func (v *validator) gate() {
 	a := &v.c.Admission
 	switch {
-	case !v.sound(stateFile):
+	case !v.noErrorAt(stateFile):
 	case a.State == "-" || strings.HasSuffix(a.State, "/") || strings.ContainsFunc(a.State, unicode.IsControl):
 		v.fail(stateFile, `want a file, or "" for none`)
 	}
@@ -34,29 +34,29 @@ func (v *validator) gate() {
 func (v *validator) stage() {
 	m := &v.c.Cache.Memory
 	switch {
-	case !v.sound("cache.memory"):
+	case !v.noErrorAt("cache.memory"):
 	case m.StageBytes > m.MaxBytes/2:
 		v.fail(stageBytes, "want at most "+(m.MaxBytes/2).String()+", half of max_bytes")
 	}
 }
 
-// usedGate refuses what only does something where a gate holds something back.
-func (v *validator) usedGate() {
+// unusedGateKeys refuses what only does something where a gate holds something back.
+func (v *validator) unusedGateKeys() {
 	a := &v.c.Admission
-	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.sound("admission.policy", "routes") {
+	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.noErrorAt("admission.policy", "routes") {
 		return
 	}
-	if a.State != "" && !v.c.usesOne(policy.Policy.Remembers) && v.sound(stateFile) {
+	if a.State != "" && !v.c.usesAny(policy.Policy.Remembers) && v.noErrorAt(stateFile) {
 		v.fail(stateFile, `want ""`+noRouteOf(policy.Policy.Remembers))
 	}
-	if v.c.usesOne(policy.Policy.Chooses) {
+	if v.c.usesAny(policy.Policy.Chooses) {
 		return
 	}
 	want := noRouteOf(policy.Policy.Chooses)
-	if a.OpenBelow != 0 && v.sound(openBelow) {
+	if a.OpenBelow != 0 && v.noErrorAt(openBelow) {
 		v.fail(openBelow, "want 0.0"+want)
 	}
-	if v.c.Cache.Memory.StageBytes != 0 && v.sound(stageBytes) {
+	if v.c.Cache.Memory.StageBytes != 0 && v.noErrorAt(stageBytes) {
 		v.fail(stageBytes, "want 0B"+want)
 	}
 }
@@ -78,7 +78,7 @@ func (v *validator) shadow() {
 		path := item(list, i)
 		policyAt, moreThan := child(path, "policy"), child(path, "more_than")
 		switch {
-		case !v.sound(path):
+		case !v.noErrorAt(path):
 		case r.Policy == "":
 			v.fail(policyAt, "missing, want "+oneOf(policies()))
 		case r.Policy != PolicyCounting && v.src.given(moreThan):

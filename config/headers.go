@@ -28,15 +28,15 @@ type FieldRules struct {
 func (r *FieldRules) table() table {
 	return table{
 		live("remove", texts(&r.Remove, "field names", "want a list of field names, such as [X-Debug, X-Internal-*]"),
-			"Fields to remove; a * at the end stands for any ending. A route adds to those at the top.").such("[X-Internal-*]"),
-		live("set", fieldChanges(&r.Set), "Fields to set to a value; {host} and others are placeholders for values of the request, {{ and }} are braces. A route adds to those at the top; null removes the one that is set there.").such(`{X-Edge: "1"}`),
+			"Fields to remove; a * at the end stands for any ending. A route adds to those at the top.").withExample("[X-Internal-*]"),
+		live("set", fieldChanges(&r.Set), "Fields to set to a value; {host} and others are placeholders for values of the request, {{ and }} are braces. A route adds to those at the top; null removes the one that is set there.").withExample(`{X-Edge: "1"}`),
 	}
 }
 
 func (o *OwnFields) table() table {
 	return table{
-		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").such(`{Strict-Transport-Security: max-age=31536000}`),
-		refused("remove", "want no such key: these answers have no field to remove; null under set removes one that is set at the top"),
+		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").withExample(`{Strict-Transport-Security: max-age=31536000}`),
+		misplaced("remove", "want no such key: these answers have no field to remove; null under set removes one that is set at the top"),
 	}
 }
 
@@ -52,18 +52,18 @@ const wantFields = `want a section of names and values, such as {X-Edge: "1"}`
 // variable, and one that is named like a secret.
 func namedValues(field *map[string]string, what, want string) *scalar[map[string]string] {
 	return &scalar[map[string]string]{
-		field: field, what: what,
-		from:  func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, want, d.text) },
-		shape: object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
+		field: field, kindText: what,
+		decode: func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, want, d.text) },
+		shape:  object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
 		masked: func(src *source, path string, values map[string]string) string {
 			var parts []string
 			for _, name := range slices.Sorted(maps.Keys(values)) {
 				value := values[name]
-				if value == takenAway {
+				if value == nullValue {
 					parts = append(parts, quoted(name)+": null")
 					continue
 				}
-				if secretive(name) || strings.Contains(src.places[child(path, name)].text, "${") {
+				if likelySecret(name) || strings.Contains(src.places[child(path, name)].text, "${") {
 					value = stars
 				}
 				parts = append(parts, quoted(name)+": "+quoted(value))
@@ -76,13 +76,13 @@ func namedValues(field *map[string]string, what, want string) *scalar[map[string
 // fieldChanges is fieldValues with null for what a route takes away.
 func fieldChanges(field *map[string]string) *scalar[map[string]string] {
 	s := fieldValues(field)
-	s.from = func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, wantFields, d.textOrNull) }
+	s.decode = func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, wantFields, d.textOrNull) }
 	s.shape = object{"type": []string{"object", "null"}, "additionalProperties": orNull(ref("text"))}
 	return s
 }
 
-// secretive reports whether a field of this name usually holds a secret.
-func secretive(name string) bool {
+// likelySecret reports whether a field of this name usually holds a secret.
+func likelySecret(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"auth", "cookie", "token", "secret", "key", "password", "credential", "signature"}, func(part string) bool {
 		return strings.Contains(name, part)
@@ -116,14 +116,14 @@ func (h *Headers) table() table {
 func dropOrKeep(keep *bool) *scalar[bool] {
 	both := []string{"drop", "keep"}
 	return &scalar[bool]{
-		field: keep, what: oneOf(both), words: choices(both), shape: orVariable(object{"enum": enumOf(both)}),
+		field: keep, kindText: oneOf(both), choicesText: choices(both), shape: orVariable(object{"enum": enumValues(both)}),
 		yaml: func(keep bool) string {
 			if keep {
 				return "keep"
 			}
 			return "drop"
 		},
-		from: func(d *decoder, f *bool) func(node) {
+		decode: func(d *decoder, f *bool) func(node) {
 			return func(n node) {
 				choice := "drop"
 				word(d, &choice, both)(n)

@@ -2,16 +2,16 @@ package config
 
 import "slices"
 
-// home returns in which section a key belongs that stands where none of its name is
+// sectionHint returns in which section a key belongs that stands where none of its name is
 // known, or "". It knows the sections that are most often mixed up, and leaves out names
 // that mean something else elsewhere.
-func home(name string) string {
+func sectionHint(name string) string {
 	if name == "key" || name == "memory" {
 		return ""
 	}
 	has := func(t table) bool {
 		s, ok := t.find(name)
-		return ok && s.told()
+		return ok && s.isDocumented()
 	}
 	switch c := new(Config); {
 	case has(c.Cache.table()):

@@ -35,14 +35,14 @@ type Inherited struct {
 func (h *Inherited) table() table {
 	return table{
 		live("total_timeout", duration(&h.TotalTimeout, 0),
-			"How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is no limit. Not for upgrades.").such("10m"),
-		section("access", h.Access.table(), "The clients that are served, by address and by password.").such("{allow: [10.0.0.0/8]}"),
+			"How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is no limit. Not for upgrades.").withExample("10m"),
+		section("access", h.Access.table(), "The clients that are served, by address and by password.").withExample("{allow: [10.0.0.0/8]}"),
 		live("error_pages", pages(&h.ErrorPages),
-			"Files sent as the body of errors of the proxy, by status or class; each reload reads them again.").such("{404: not-found.html, 5xx: sorry.html}"),
+			"Files sent as the body of errors of the proxy, by status or class; each reload reads them again.").withExample("{404: not-found.html, 5xx: sorry.html}"),
 		live("intercept_errors", boolean(&h.InterceptErrors, false), "true sends error_pages also in place of the origin's responses with such a status."),
 		live("allow_ambiguous_path", boolean(&h.AllowAmbiguousPath, false), "true also stores responses to targets with %2f, // or dot segments."),
 		live("unusual_field_names", dropOrKeep(&h.UnusualNames), "What to do with request fields such as X_Y, which some origins read as X-Y."),
-		section("headers", h.Headers.table(), "Fields to remove and to set.").such(`{request: {set: {X-Edge: "1"}}}`),
+		section("headers", h.Headers.table(), "Fields to remove and to set.").withExample(`{request: {set: {X-Edge: "1"}}}`),
 	}
 }
 
@@ -54,10 +54,10 @@ func (t table) asOverrides() table {
 	return t
 }
 
-// ofOrigins are the keys of origins that somebody may look for at the top.
-func ofOrigins() (out table) {
+// misplacedTimeouts are the keys of origins that somebody may look for at the top.
+func misplacedTimeouts() (out table) {
 	for _, name := range []string{"connect_timeout", "first_byte_timeout", "idle_timeout"} {
-		out = append(out, refused(name, "want it in each of the origins, for all of its routes, or in a route"))
+		out = append(out, misplaced(name, "want it in each of the origins, for all of its routes, or in a route"))
 	}
 	return out
 }
@@ -78,24 +78,24 @@ func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 		out.Access.BasicAuth.UsersFile = ""
 	}
 	out.ErrorPages = mergeNames(top.ErrorPages, own.ErrorPages, func(a, b string) bool { return a == b })
-	out.Headers.Request = own.Headers.Request.over(top.Headers.Request)
-	out.Headers.Response = own.Headers.Response.over(top.Headers.Response)
-	out.Headers.Own = own.Headers.Own.over(top.Headers.Own)
+	out.Headers.Request = own.Headers.Request.mergedOver(top.Headers.Request)
+	out.Headers.Response = own.Headers.Response.mergedOver(top.Headers.Response)
+	out.Headers.Own = own.Headers.Own.mergedOver(top.Headers.Own)
 	return out
 }
 
 // takenAway is the value of a name that a route takes away from those at the top: null in the
 // file. No text that a file may have is it.
-const takenAway = "\x00"
+const nullValue = "\x00"
 
 // textOrNull takes any scalar as it stands, and null for what a route takes away.
 func (d *decoder) textOrNull(dst *string) func(node) {
 	return func(n node) {
 		if _, null := n.Node.(*ast.NullNode); null {
-			*dst = takenAway
+			*dst = nullValue
 			return
 		}
-		if d.text(dst)(n); *dst == takenAway {
+		if d.text(dst)(n); *dst == nullValue {
 			d.fail(n.path, "want text without control characters")
 		}
 	}
@@ -103,7 +103,7 @@ func (d *decoder) textOrNull(dst *string) func(node) {
 
 // quotedOrNull is what textOrNull reads.
 func quotedOrNull(text string) string {
-	if text == takenAway {
+	if text == nullValue {
 		return "null"
 	}
 	return quoted(text)
@@ -115,15 +115,15 @@ func orNull(shape object) object { return object{"anyOf": []any{shape, object{"t
 // networksOr is a list of addresses and networks, or a word for one that is empty.
 func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix] {
 	s := networks(field, want)
-	several, listed := s.from, s.yaml
-	s.what = "list of addresses and networks, or " + word
+	several, listed := s.decode, s.yaml
+	s.kindText = "list of addresses and networks, or " + word
 	s.yaml = func(all []netip.Prefix) string {
 		if isNone(all) {
 			return word
 		}
 		return listed(all)
 	}
-	s.from = func(d *decoder, f *[]netip.Prefix) func(node) {
+	s.decode = func(d *decoder, f *[]netip.Prefix) func(node) {
 		return func(n node) {
 			if _, scalar := n.Node.(ast.ScalarNode); !scalar {
 				several(d, f)(n)
@@ -153,7 +153,7 @@ func mergeNames(top, own map[string]string, same func(a, b string) bool) map[str
 		return false
 	})
 	for name, value := range own {
-		if value == takenAway {
+		if value == nullValue {
 			continue
 		}
 		if out == nil {
@@ -167,9 +167,9 @@ func mergeNames(top, own map[string]string, same func(a, b string) bool) map[str
 	return out
 }
 
-// over returns the rules of a route that says r where top is said for all. Of a field that r
+// mergedOver returns the rules of a route that says r where top is said for all. Of a field that r
 // names nothing at the top holds.
-func (r FieldRules) over(top FieldRules) FieldRules {
+func (r FieldRules) mergedOver(top FieldRules) FieldRules {
 	out := FieldRules{Remove: r.Remove, Set: mergeNames(top.Set, r.Set, strings.EqualFold)}
 	maps.DeleteFunc(out.Set, func(name, _ string) bool {
 		return !named(r.Set, name) && slices.ContainsFunc(r.Remove, func(of string) bool { return removes(of, name) })
@@ -185,8 +185,8 @@ func (r FieldRules) over(top FieldRules) FieldRules {
 	return out
 }
 
-// over is that of FieldRules.
-func (o OwnFields) over(top OwnFields) OwnFields {
+// mergedOver is that of FieldRules.
+func (o OwnFields) mergedOver(top OwnFields) OwnFields {
 	return OwnFields{Set: mergeNames(top.Set, o.Set, strings.EqualFold)}
 }
 
@@ -213,11 +213,11 @@ func removes(element, name string) bool {
 // isNone reports whether the word in place of a list was given.
 func isNone(list []netip.Prefix) bool { return list != nil && len(list) == 0 }
 
-// inForce says what is in force at a route, by itself and by what stands at the top, in words of
+// inForceNote says what is in force at a route, by itself and by what stands at the top, in words of
 // a file; "" where nothing stands there.
-func (c *Config) inForce(path string) string {
+func (c *Config) inForceNote(path string) string {
 	i := slices.IndexFunc(c.Routes, func(r Route) bool { return c.routePath(&r) == path })
-	if i < 0 || c.Inherited.table().isUsual() {
+	if i < 0 || c.Inherited.table().isDefault() {
 		return ""
 	}
 	src := c.src.clone() // where names come from that the route has from the top: it says which are secrets

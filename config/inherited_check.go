@@ -16,13 +16,13 @@ func (v *validator) inherit() {
 		"headers.own.set": top.Headers.Own.Set,
 	} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if at := child(path, name); values[name] == takenAway && v.sound(at) {
-				v.failAs(at, "nothing", "want text: null is for a route, and takes away what stands here")
+			if at := child(path, name); values[name] == nullValue && v.noErrorAt(at) {
+				v.failWithValue(at, "nothing", "want text: null is for a route, and takes away what stands here")
 			}
 		}
 	}
 	const intercept = "intercept_errors"
-	if top.InterceptErrors && v.sound("routes", "error_pages", intercept) && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return len(r.ErrorPages) > 0 }) {
+	if top.InterceptErrors && v.noErrorAt("routes", "error_pages", intercept) && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return len(r.ErrorPages) > 0 }) {
 		v.fail(intercept, "want error_pages beside it, or in a route: they stand for what is intercepted")
 	}
 }
@@ -30,41 +30,41 @@ func (v *validator) inherit() {
 // ownInherited checks what a route says of what it would have from the top.
 func (v *validator) ownInherited(path string, r *Route) {
 	own, top := &r.ownInherited, &v.c.Inherited
-	v.times(path, r)
+	v.timeoutsWithoutOrigin(path, r)
 	v.errorPages(path, r)
-	v.basicAuth(below(path, "access.basic_auth"), &own.Access.BasicAuth, &r.Access.BasicAuth)
-	v.emptied(below(path, "access.allow"), own.Access.Allow == nil, len(top.Access.Allow),
+	v.basicAuth(descendant(path, "access.basic_auth"), &own.Access.BasicAuth, &r.Access.BasicAuth)
+	v.emptyList(descendant(path, "access.allow"), own.Access.Allow == nil, len(top.Access.Allow),
 		"want a list, or all for every client: an empty list leaves open whether access.allow at the top holds")
-	v.emptied(below(path, "access.deny"), own.Access.Deny == nil, len(top.Access.Deny),
+	v.emptyList(descendant(path, "access.deny"), own.Access.Deny == nil, len(top.Access.Deny),
 		"want a list, or none: an empty list leaves open whether access.deny at the top holds")
-	v.nulls(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
-	v.nulls(below(path, "headers.own.set"), own.Headers.Own.Set, top.Headers.Own.Set, nil)
+	v.nullNames(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
+	v.nullNames(descendant(path, "headers.own.set"), own.Headers.Own.Set, top.Headers.Own.Set, nil)
 	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request, &top.Headers.Request}, "response": {&own.Headers.Response, &top.Headers.Response}} {
-		at := below(path, "headers."+name)
-		v.nulls(child(at, "set"), rules[0].Set, rules[1].Set, rules[1].Remove)
-		v.emptied(child(at, "remove"), len(rules[0].Remove) == 0, len(rules[1].Remove),
+		at := descendant(path, "headers."+name)
+		v.nullNames(child(at, "set"), rules[0].Set, rules[1].Set, rules[1].Remove)
+		v.emptyList(child(at, "remove"), len(rules[0].Remove) == 0, len(rules[1].Remove),
 			"want names, or no such key: those at the top hold besides, and null under set takes one away")
 	}
 }
 
-// emptied refuses a list of a route that says nothing where one at the top says something: its
+// emptyList refuses a list of a route that says nothing where one at the top says something: its
 // writer may expect either.
-func (v *validator) emptied(path string, empty bool, atTop int, want string) {
-	if empty && atTop > 0 && v.src.given(path) && v.sound(path) {
-		v.failAs(path, "[]", want)
+func (v *validator) emptyList(path string, empty bool, atTop int, want string) {
+	if empty && atTop > 0 && v.src.given(path) && v.noErrorAt(path) {
+		v.failWithValue(path, "[]", want)
 	}
 }
 
-// nulls checks names with values of a route: what it takes away stands at the top, among
+// nullNames checks names with values of a route: what it takes away stands at the top, among
 // values or in a list of names.
-func (v *validator) nulls(path string, own, top map[string]string, list []string) {
-	if len(own) == 0 && len(top) > 0 && v.src.given(path) && v.sound(path) {
-		v.failAs(path, "{}", "want names, or no such key: those at the top hold besides, and null takes one away")
+func (v *validator) nullNames(path string, own, top map[string]string, list []string) {
+	if len(own) == 0 && len(top) > 0 && v.src.given(path) && v.noErrorAt(path) {
+		v.failWithValue(path, "{}", "want names, or no such key: those at the top hold besides, and null takes one away")
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		above := named(top, name) || slices.ContainsFunc(list, func(n string) bool { return strings.EqualFold(n, name) })
-		if at := child(path, name); own[name] == takenAway && !above && v.sound(at) {
-			v.failAs(at, "nothing", "want text: null takes away what stands at the top, and no such name does")
+		if at := child(path, name); own[name] == nullValue && !above && v.noErrorAt(at) {
+			v.failWithValue(at, "nothing", "want text: null takes away what stands at the top, and no such name does")
 		}
 	}
 }
@@ -89,12 +89,12 @@ func (c *Config) warnOfInherited(warn func(path, text string)) {
 	for _, status := range slices.Sorted(maps.Keys(top.ErrorPages)) {
 		idle(child("error_pages", status), true, func(r *Route) bool { return r.ErrorPages[status] == top.ErrorPages[status] })
 	}
-	c.idleFields(idle, "headers.request", &top.Headers.Request, func(r *Route) *FieldRules { return &r.Headers.Request })
-	c.idleFields(idle, "headers.response", &top.Headers.Response, func(r *Route) *FieldRules { return &r.Headers.Response })
+	c.unusedFields(idle, "headers.request", &top.Headers.Request, func(r *Route) *FieldRules { return &r.Headers.Request })
+	c.unusedFields(idle, "headers.response", &top.Headers.Response, func(r *Route) *FieldRules { return &r.Headers.Response })
 }
 
-// idleFields asks of each rule at the top whether it holds for a route that asks an origin.
-func (c *Config) idleFields(idle func(string, bool, func(*Route) bool), path string, top *FieldRules, of func(*Route) *FieldRules) {
+// unusedFields asks of each rule at the top whether it holds for a route that asks an origin.
+func (c *Config) unusedFields(idle func(string, bool, func(*Route) bool), path string, top *FieldRules, of func(*Route) *FieldRules) {
 	for _, name := range slices.Sorted(maps.Keys(top.Set)) {
 		idle(child(child(path, "set"), name), true, func(r *Route) bool { return !r.AnswersItself() && of(r).Set[name] == top.Set[name] })
 	}

@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// Each of these binds a field to one kind of value. usual is the default.
+// Each of these binds a field to one kind of value. byDefault is the default.
 
 // size is a number of bytes.
-func size(field *Size, usual Size) *number[Size] {
+func size(field *Size, byDefault Size) *number[Size] {
 	return &number[Size]{scalar: scalar[Size]{
-		field: field, usual: usual, what: "size", yaml: Size.String, shape: ref("size"),
-		from: func(d *decoder, f *Size) func(node) { return d.size(f) },
+		field: field, byDefault: byDefault, kindText: "size", yaml: Size.String, shape: ref("size"),
+		decode: func(d *decoder, f *Size) func(node) { return d.size(f) },
 	}}
 }
 
 // duration is a length of time.
-func duration(field *time.Duration, usual time.Duration) *number[time.Duration] {
+func duration(field *time.Duration, byDefault time.Duration) *number[time.Duration] {
 	return &number[time.Duration]{scalar: scalar[time.Duration]{
-		field: field, usual: usual, what: "duration", yaml: formatDuration, shape: ref("duration"),
-		from: func(d *decoder, f *time.Duration) func(node) { return d.duration(f) },
+		field: field, byDefault: byDefault, kindText: "duration", yaml: formatDuration, shape: ref("duration"),
+		decode: func(d *decoder, f *time.Duration) func(node) { return d.duration(f) },
 	}}
 }
 
 // count is a whole number of things.
-func count(field *int, usual int) *number[int] {
+func count(field *int, byDefault int) *number[int] {
 	return &number[int]{scalar: scalar[int]{
-		field: field, usual: usual, what: "whole number", yaml: strconv.Itoa, shape: object{"type": "integer"},
-		from: func(d *decoder, f *int) func(node) { return d.integer(f) },
+		field: field, byDefault: byDefault, kindText: "whole number", yaml: strconv.Itoa, shape: object{"type": "integer"},
+		decode: func(d *decoder, f *int) func(node) { return d.integer(f) },
 	}}
 }
 
 // ratio is a decimal number.
-func ratio(field *float64, usual float64) *number[float64] {
+func ratio(field *float64, byDefault float64) *number[float64] {
 	return &number[float64]{scalar: scalar[float64]{
-		field: field, usual: usual, what: "number", yaml: formatRatio, shape: object{"type": "number"},
-		from: func(d *decoder, f *float64) func(node) { return d.ratio(f) },
+		field: field, byDefault: byDefault, kindText: "number", yaml: formatRatio, shape: object{"type": "number"},
+		decode: func(d *decoder, f *float64) func(node) { return d.ratio(f) },
 	}}
 }
 
@@ -52,24 +52,24 @@ func formatRatio(f float64) string {
 }
 
 // boolean is true or false.
-func boolean(field *bool, usual bool) *scalar[bool] {
+func boolean(field *bool, byDefault bool) *scalar[bool] {
 	return &scalar[bool]{
-		field: field, usual: usual, what: "true or false", yaml: strconv.FormatBool, shape: orVariable(object{"type": "boolean"}),
-		from: func(d *decoder, f *bool) func(node) { return d.boolean(f) },
+		field: field, byDefault: byDefault, kindText: "true or false", yaml: strconv.FormatBool, shape: orVariable(object{"type": "boolean"}),
+		decode: func(d *decoder, f *bool) func(node) { return d.boolean(f) },
 	}
 }
 
-// words is one of several.
-func words[T ~string](field *T, usual T, all ...T) *scalar[T] {
+// enum is one of several.
+func enum[T ~string](field *T, byDefault T, all ...T) *scalar[T] {
 	return &scalar[T]{
-		field: field, usual: usual, what: oneOf(all), words: choices(all), yaml: func(w T) string { return quoted(string(w)) },
-		from:  func(d *decoder, f *T) func(node) { return word(d, f, all) },
-		shape: orVariable(object{"enum": enumOf(all)}),
+		field: field, byDefault: byDefault, kindText: oneOf(all), choicesText: choices(all), yaml: func(w T) string { return quoted(string(w)) },
+		decode: func(d *decoder, f *T) func(node) { return word(d, f, all) },
+		shape:  orVariable(object{"enum": enumValues(all)}),
 	}
 }
 
-// enumOf is words as JSON Schema takes them: what YAML reads as a number is one, too.
-func enumOf[T ~string](all []T) []any {
+// enumValues is words as JSON Schema takes them: what YAML reads as a number is one, too.
+func enumValues[T ~string](all []T) []any {
 	var out []any
 	for _, w := range all {
 		out = append(out, string(w))
@@ -90,35 +90,35 @@ func choices[T ~string](all []T) string {
 }
 
 // textual is any text.
-func textual(field *string, usual string) *scalar[string] {
+func textual(field *string, byDefault string) *scalar[string] {
 	return &scalar[string]{
-		field: field, usual: usual, what: "text", yaml: func(s string) string { return quoted(shownURL(s)) }, shape: ref("text"),
-		from: func(d *decoder, f *string) func(node) { return d.text(f) },
+		field: field, byDefault: byDefault, kindText: "text", yaml: func(s string) string { return quoted(shownURL(s)) }, shape: ref("text"),
+		decode: func(d *decoder, f *string) func(node) { return d.text(f) },
 	}
 }
 
 // secret is text that is not shown.
 func secret(field *Secret) *scalar[Secret] {
 	return &scalar[Secret]{
-		field: field, what: "text, a secret", yaml: func(s Secret) string { return quoted(s.String()) }, shape: ref("text"),
-		from: func(d *decoder, f *Secret) func(node) { return d.secret(f) },
+		field: field, kindText: "text, a secret", yaml: func(s Secret) string { return quoted(s.String()) }, shape: ref("text"),
+		decode: func(d *decoder, f *Secret) func(node) { return d.secret(f) },
 	}
 }
 
 // parsed is what read makes of text and write undoes.
-func parsed[T any](field *T, usual T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
+func parsed[T any](field *T, byDefault T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
 	return &scalar[T]{
-		field: field, usual: usual, what: what, yaml: func(v T) string { return quoted(write(v)) }, shape: ref("text"),
-		from: func(d *decoder, f *T) func(node) { return converted(d, f, want, read) },
+		field: field, byDefault: byDefault, kindText: what, yaml: func(v T) string { return quoted(write(v)) }, shape: ref("text"),
+		decode: func(d *decoder, f *T) func(node) { return converted(d, f, want, read) },
 	}
 }
 
 // list is a list of what one binds; of is what its elements are called.
-func list[T any](field *[]T, usual []T, of, want string, one func(*T) *scalar[T]) *scalar[[]T] {
+func list[T any](field *[]T, byDefault []T, of, want string, one func(*T) *scalar[T]) *scalar[[]T] {
 	var sample T
 	return &scalar[[]T]{
-		field: field, usual: usual, what: "list of " + of,
-		from: func(d *decoder, f *[]T) func(node) {
+		field: field, byDefault: byDefault, kindText: "list of " + of,
+		decode: func(d *decoder, f *[]T) func(node) {
 			return elements(d, want, f, func(v *T) func(node) { return one(v).read(d) })
 		},
 		yaml: func(all []T) string {
@@ -138,12 +138,12 @@ func texts(field *[]string, of, want string) *scalar[[]string] {
 }
 
 // level is the name of one of slog's levels.
-func level(field *slog.Level, usual slog.Level) *scalar[slog.Level] {
+func level(field *slog.Level, byDefault slog.Level) *scalar[slog.Level] {
 	names := []string{"debug", "info", "warn", "error"}
 	return &scalar[slog.Level]{
-		field: field, usual: usual, what: oneOf(names), words: choices(names), shape: orVariable(object{"enum": enumOf(names)}),
-		yaml: func(l slog.Level) string { return strings.ToLower(l.String()) },
-		from: func(d *decoder, f *slog.Level) func(node) { return d.level(f) },
+		field: field, byDefault: byDefault, kindText: oneOf(names), choicesText: choices(names), shape: orVariable(object{"enum": enumValues(names)}),
+		yaml:   func(l slog.Level) string { return strings.ToLower(l.String()) },
+		decode: func(d *decoder, f *slog.Level) func(node) { return d.level(f) },
 	}
 }
 

@@ -7,21 +7,21 @@ func (l *Limits) table() table {
 		restart("header_bytes", size(&l.HeaderBytes, 16*KiB).atLeast(KiB).atMost(maxHeaderBytes, "each connection has a buffer of this size"),
 			"The size of a request's head. Each connection has a buffer of this size."),
 		live("header_count", count(&l.HeaderCount, 100).between(1, maxCount), "Fields in a request's head."),
-		live("target_bytes", size(&l.TargetBytes, 8*KiB).atLeast(64), "The size of a request's target; at most header_bytes.").asImplied(),
+		live("target_bytes", size(&l.TargetBytes, 8*KiB).atLeast(64), "The size of a request's target; at most header_bytes.").asDependent(),
 		live("body_bytes", size(&l.BodyBytes, GiB).atLeast(1), "The size of a request's body."),
 		restart("header_timeout", duration(&l.HeaderTimeout, 10*time.Second).moreThan(0), "The time from the first byte of a head to its last."),
 		live("read_idle", duration(&l.ReadIdle, 30*time.Second).moreThan(0), "The time between two reads of a request's body."),
 		restart("write_idle", duration(&l.WriteIdle, 30*time.Second).moreThan(0), "A client that reads nothing for this time is cut."),
-		section("send_rate", l.SendRate.table().afterRestart(), "A client that reads its response more slowly is cut."),
+		section("send_rate", l.SendRate.table().asRestart(), "A client that reads its response more slowly is cut."),
 		section("receive_rate", l.ReceiveRate.table(), "A client that sends a request's body more slowly, while the proxy waits for it, is cut."),
 		restart("request_buffer", size(&l.RequestBuffer, 64*KiB).atMost(maxRequestBuffer, "each request under way may take that much memory"),
 			"How much of a request's body is read before a connection to the origin is taken."),
-		restart("response_buffer", size(&l.ResponseBuffer, MiB).atLeast(minResponseBuffer).noting("at most three quarters of inflight_bytes"),
-			"How far a response is read ahead of its client, while inflight_bytes has room.").asImplied(),
-		restart("spool", textual(&l.Spool, ""), "A folder where more is read ahead, in files without a name, so that origins need not wait for slow clients.").such("/var/spool/edgeproxy"),
+		restart("response_buffer", size(&l.ResponseBuffer, MiB).atLeast(minResponseBuffer).withBounds("at most three quarters of inflight_bytes"),
+			"How far a response is read ahead of its client, while inflight_bytes has room.").asDependent(),
+		restart("spool", textual(&l.Spool, ""), "A folder where more is read ahead, in files without a name, so that origins need not wait for slow clients.").withExample("/var/spool/edgeproxy"),
 		restart("spool_bytes", size(&l.SpoolBytes, GiB).atLeast(MiB), "The size of all files in spool."),
-		restart("pinned_bytes", size(&l.PinnedBytes, 0).noting("0B, or max_object_bytes or more"),
-			"The size of all bodies that have left the cache and are still being sent; 0B is a quarter of max_bytes.").asImplied(),
+		restart("pinned_bytes", size(&l.PinnedBytes, 0).withBounds("0B, or max_object_bytes or more"),
+			"The size of all bodies that have left the cache and are still being sent; 0B is a quarter of max_bytes.").asDependent(),
 		live("upgrade_idle", duration(&l.UpgradeIdle, time.Hour).moreThan(0), "WebSockets and other upgrades end after this time without a byte from either side."),
 		restart("keepalive", duration(&l.Keepalive, 60*time.Second).moreThan(0), "An idle connection of a client is closed after this."),
 		restart("connections", count(&l.Connections, 65536).between(1, maxCount), "Connections of all clients, on all listeners."),
@@ -41,7 +41,7 @@ func (l *Limits) table() table {
 
 // share is what one client may have of something; 1 is all.
 func share(field *float64) *number[float64] {
-	return ratio(field, 0.125).moreThan(0).atMost(1).saying("want more than 0, and at most 1, which is off")
+	return ratio(field, 0.125).moreThan(0).atMost(1).withError("want more than 0, and at most 1, which is off")
 }
 
 // maxRanges keeps small what one request costs: overlaps are looked for between

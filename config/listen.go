@@ -45,12 +45,12 @@ func (l *Listen) Socket() bool { return strings.HasPrefix(l.Address, socketPrefi
 func (l *Listen) table() table {
 	return table{
 		restart("address", textual(&l.Address, ""),
-			`":8080" is every interface, unix:/run/edge.sock a socket.`).asRequired().flagged(flagListen, "address to serve clients on").asBasic(),
-		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket; "0600" if none are given.`).asOptional().such(`"0600"`),
+			`":8080" is every interface, unix:/run/edge.sock a socket.`).asRequired().withFlag(flagListen, "address to serve clients on").asBasic(),
+		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket; "0600" if none are given.`).asOptional().withExample(`"0600"`),
 		restart("tls", boolean(&l.TLS, false), "true speaks TLS with the certificates of tls, HTTP/1.1 and HTTP/2."),
 		live("livez", boolean(&l.Livez, false), "true answers GET /livez with 200, also without Host, for load balancers."),
 		live("trusted_proxies", networks(&l.TrustedProxies, "want a list, such as [10.0.0.0/8]"),
-			"Addresses and networks whose X-Forwarded-* and Forwarded are trusted.").such("[10.0.0.0/8]"),
+			"Addresses and networks whose X-Forwarded-* and Forwarded are trusted.").withExample("[10.0.0.0/8]"),
 		restart("proxy_protocol", boolean(&l.ProxyProtocol, false),
 			"true expects a header of the PROXY protocol, version 1 or 2, at the start of each connection."),
 	}
@@ -75,13 +75,13 @@ func parseMode(text string) (fs.FileMode, error) {
 
 // addresses checks what is listened on.
 func (v *validator) addresses() {
-	if len(v.c.Listen) == 0 && v.sound("listen") {
+	if len(v.c.Listen) == 0 && v.noErrorAt("listen") {
 		v.fail("listen", "want at least one address, or no such key")
 	}
 	taken := map[string]string{}
 	for i, l := range v.c.Listen {
 		v.address(item("listen", i), l, taken)
-		v.trusted(child(item("listen", i), "trusted_proxies"), &l)
+		v.trustedProxies(child(item("listen", i), "trusted_proxies"), &l)
 	}
 	admin := v.c.Admin.Listen()
 	v.address("admin", admin, taken)
@@ -95,14 +95,14 @@ func (v *validator) addresses() {
 // so far to their paths.
 func (v *validator) address(section string, l Listen, taken map[string]string) {
 	path, mode := child(section, "address"), child(section, "socket_mode")
-	if !v.sound(path) {
+	if !v.noErrorAt(path) {
 		return
 	}
 	if want := v.wantAddress(path, &l); want != "" {
 		v.fail(path, want)
 		return
 	}
-	if !l.Socket() && l.SocketMode != 0 && v.sound(mode) {
+	if !l.Socket() && l.SocketMode != 0 && v.noErrorAt(mode) {
 		v.fail(mode, "want no such key: only an address unix:PATH has a mode")
 	}
 	key := l.Address
@@ -122,10 +122,10 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 	taken[key] = path
 }
 
-// trusted refuses proxies that can never be recognized.
-func (v *validator) trusted(path string, l *Listen) {
-	if len(l.TrustedProxies) > 0 && l.Socket() && !l.ProxyProtocol && v.sound(path) {
-		v.add(path, "", "want no such key: a client of a unix socket has no address, unless proxy_protocol tells one")
+// trustedProxies refuses proxies that can never be recognized.
+func (v *validator) trustedProxies(path string, l *Listen) {
+	if len(l.TrustedProxies) > 0 && l.Socket() && !l.ProxyProtocol && v.noErrorAt(path) {
+		v.addError(path, "", "want no such key: a client of a unix socket has no address, unless proxy_protocol tells one")
 	}
 }
 

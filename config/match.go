@@ -62,22 +62,22 @@ func ParseFieldPattern(text string) (p FieldPattern) {
 func (m *Match) table() table {
 	return table{
 		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com, or one of them with the port of the request: *:80 is everything by http.").asBasic(),
-		live("scheme", words(&m.Scheme, AnyScheme, AnyScheme, SchemeHTTP, SchemeHTTPS), "The scheme that the client used; trusted proxies report it by X-Forwarded-Proto."),
-		live("path", oneOrList(&m.Paths, nil, wantPaths), `The whole path, or a list of paths; "" is any.`).such("/favicon.ico"),
+		live("scheme", enum(&m.Scheme, AnyScheme, AnyScheme, SchemeHTTP, SchemeHTTPS), "The scheme that the client used; trusted proxies report it by X-Forwarded-Proto."),
+		live("path", oneOrList(&m.Paths, nil, wantPaths), `The whole path, or a list of paths; "" is any.`).withExample("/favicon.ico"),
 		live("path_prefix", oneOrList(&m.PathPrefixes, []string{"/"}, wantPrefixes),
 			"The beginning of the path, or a list of beginnings, by whole segments: /api does not match /apix.").asBasic(),
-		live("path_suffix", oneOrList(&m.PathSuffixes, nil, wantSuffixes), `How the path ends, or a list of endings; "" is any.`).such("[.css, .js]"),
-		live("methods", texts(&m.Methods, "methods", "want a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").such("[GET]"),
+		live("path_suffix", oneOrList(&m.PathSuffixes, nil, wantSuffixes), `How the path ends, or a list of endings; "" is any.`).withExample("[.css, .js]"),
+		live("methods", texts(&m.Methods, "methods", "want a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").withExample("[GET]"),
 		live("query", namedValues(&m.Query, "section of texts by parameter name", wantQuery),
-			"Values of query parameters, decoded; case counts. * is as in headers. If a parameter is there several times, one match is enough.").such(`{beta: "1"}`),
+			"Values of query parameters, decoded; case counts. * is as in headers. If a parameter is there several times, one match is enough.").withExample(`{beta: "1"}`),
 		live("headers", fieldValues(&m.Headers),
-			"Values of request fields. A * at the beginning or end of a value matches anything, * alone any value.").such(`{X-Beta: "1"}`),
+			"Values of request fields. A * at the beginning or end of a value matches anything, * alone any value.").withExample(`{X-Beta: "1"}`),
 	}
 }
 
 // match checks that there are requests for a route.
 func (v *validator) match(path string, m Match) {
-	if at := child(path, "hosts"); len(m.Hosts) == 0 && v.sound(at) {
+	if at := child(path, "hosts"); len(m.Hosts) == 0 && v.noErrorAt(at) {
 		v.fail(at, `want at least one host, or "*" for all`)
 	}
 	v.matchPaths(path, m)
@@ -90,7 +90,7 @@ func (v *validator) matchMethods(path string, methods []string) {
 	for i, method := range methods {
 		at := item(path, i)
 		switch {
-		case !v.sound(at):
+		case !v.noErrorAt(at):
 		case method == "" || strings.ContainsFunc(method, notToken):
 			v.fail(at, "want a method, such as GET")
 		case strings.ToUpper(method) != method:
@@ -113,7 +113,7 @@ func (v *validator) matchHeaders(path string, headers map[string]string) {
 		other, twice := names[strings.ToLower(name)]
 		names[strings.ToLower(name)] = name
 		switch {
-		case !v.sound(at):
+		case !v.noErrorAt(at):
 		case name == "" || strings.ContainsFunc(name, notToken):
 			v.fail(at, "want the name of a header field as key")
 		case twice:

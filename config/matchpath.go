@@ -28,7 +28,7 @@ func (v *validator) matchPaths(path string, m Match) {
 	if len(m.Paths) > 1 {
 		beside = "one of the paths beside it"
 	}
-	ofPrefix, ofSuffix := v.sound(whole, prefix), v.sound(whole, suffix)
+	ofPrefix, ofSuffix := v.noErrorAt(whole, prefix), v.noErrorAt(whole, suffix)
 	if ofPrefix {
 		v.matchBeside(prefix, m.PathPrefixes, "a prefix of "+beside, func(prefix string) bool {
 			return slices.ContainsFunc(m.Paths, func(p string) bool { return prefixCovers(prefix, p) })
@@ -39,23 +39,23 @@ func (v *validator) matchPaths(path string, m Match) {
 			return slices.ContainsFunc(m.Paths, func(p string) bool { return strings.HasSuffix(p, suffix) })
 		})
 	}
-	if v.sound(prefix) && ofPrefix {
+	if v.noErrorAt(prefix) && ofPrefix {
 		v.matchBeside(whole, m.Paths, "a path that begins with path_prefix beside it", m.hasPrefixOf)
 	}
-	if v.sound(suffix) && ofSuffix {
+	if v.noErrorAt(suffix) && ofSuffix {
 		v.matchBeside(whole, m.Paths, "a path that ends in path_suffix beside it", m.hasSuffixOf)
 	}
 }
 
 // matchAnyOf checks each of the values of which one is wanted.
 func (v *validator) matchAnyOf(path, what string, values []string, check func(at, value string)) {
-	if len(values) == 0 && v.src.isList(path) && v.sound(path) {
+	if len(values) == 0 && v.src.isList(path) && v.noErrorAt(path) {
 		v.fail(path, "want at least one "+what+", or no such key")
 	}
 	for i, value := range values {
-		at := v.src.element(path, i)
+		at := v.src.elementPath(path, i)
 		check(at, value)
-		if v.sound(at) && slices.Contains(values[:i], value) {
+		if v.noErrorAt(at) && slices.Contains(values[:i], value) {
 			v.fail(at, "want each "+what+" once")
 		}
 	}
@@ -64,11 +64,11 @@ func (v *validator) matchAnyOf(path, what string, values []string, check func(at
 // matchBeside checks that each of the values at path goes together with what stands beside it.
 func (v *validator) matchBeside(path string, values []string, want string, fits func(string) bool) {
 	for i, value := range values {
-		at, less := v.src.element(path, i), "element"
+		at, less := v.src.elementPath(path, i), "element"
 		if at == path {
 			less = "key"
 		}
-		if v.sound(at) && !fits(value) {
+		if v.noErrorAt(at) && !fits(value) {
 			v.fail(at, "want "+want+", or no such "+less+": no request matches both")
 		}
 	}
@@ -78,7 +78,7 @@ func (v *validator) matchBeside(path string, values []string, want string, fits 
 // and slashes merged.
 func (v *validator) matchPath(at, path string) {
 	switch {
-	case !v.sound(at):
+	case !v.noErrorAt(at):
 	case !strings.HasPrefix(path, "/"):
 		v.fail(at, "want a path that begins with /")
 	default:
@@ -88,7 +88,7 @@ func (v *validator) matchPath(at, path string) {
 
 func (v *validator) matchSuffix(at, suffix string) {
 	switch {
-	case !v.sound(at):
+	case !v.noErrorAt(at):
 	case suffix == "":
 		v.fail(at, "want how paths end, such as .jpg, or no such element")
 	default:

@@ -32,11 +32,11 @@ const otherHost = "other"
 
 func (m *Metrics) table() table {
 	return table{
-		restart("address", textual(&m.Address, ""), `A further listener; "" is none.`).such(`"127.0.0.1:9981"`),
+		restart("address", textual(&m.Address, ""), `A further listener; "" is none.`).withExample(`"127.0.0.1:9981"`),
 		restart("route_label", boolean(&m.RouteLabel, true),
 			"false counts requests and fills of all routes together, for fewer series. /status and the access log still tell routes apart."),
 		live("hosts", hostPatterns(&m.Hosts, nil),
-			"Hosts with series of their own in edgeproxy_host_requests_total; others are counted together, as other. An empty list makes no such series.").such(`["www.example.com", "*.example.net"]`),
+			"Hosts with series of their own in edgeproxy_host_requests_total; others are counted together, as other. An empty list makes no such series.").withExample(`["www.example.com", "*.example.net"]`),
 		section("top", m.Top.table(), "The most requested hosts and URLs, at /top.").asInline(),
 	}
 }
@@ -44,14 +44,14 @@ func (m *Metrics) table() table {
 func (t *Top) table() table {
 	return table{
 		live("entries", count(&t.Entries, 0).between(0, maxTopEntries),
-			"How many hosts and URLs are listed. With N, a count is too low by at most 1/N of all. 0 counts nothing. Each takes at most 16 KiB of memory.").such("256"),
+			"How many hosts and URLs are listed. With N, a count is too low by at most 1/N of all. 0 counts nothing. Each takes at most 16 KiB of memory.").withExample("256"),
 		live("window", duration(&t.Window, 5*time.Minute).atLeast(time.Second), "Requests of the last one to two windows are counted."),
 	}
 }
 
 // hostPatterns is a list of host patterns.
-func hostPatterns(field *[]HostPattern, usual []HostPattern) *scalar[[]HostPattern] {
-	return list(field, usual, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
+func hostPatterns(field *[]HostPattern, byDefault []HostPattern) *scalar[[]HostPattern] {
+	return list(field, byDefault, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
 		return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
 	})
 }
@@ -60,7 +60,7 @@ func hostPatterns(field *[]HostPattern, usual []HostPattern) *scalar[[]HostPatte
 func (v *validator) metrics() {
 	const entries, window = "metrics.top.entries", "metrics.top.window"
 	m := &v.c.Metrics
-	if m.Top.Entries == 0 && m.Top.Window != withDefaults((*Top).table).Window && v.src.given(window) && v.sound(entries, window) {
+	if m.Top.Entries == 0 && m.Top.Window != withDefaults((*Top).table).Window && v.src.given(window) && v.noErrorAt(entries, window) {
 		v.fail(window, "want entries above 0 beside it: without them nothing is counted")
 	}
 	v.countedHosts(m.Hosts)
@@ -69,13 +69,13 @@ func (v *validator) metrics() {
 // countedHosts checks the hosts that have series of their own.
 func (v *validator) countedHosts(patterns []HostPattern) {
 	const hosts = "metrics.hosts"
-	if len(patterns) > maxCountedHosts && v.sound(hosts) {
+	if len(patterns) > maxCountedHosts && v.noErrorAt(hosts) {
 		v.fail(hosts, "want at most 100: each has 14 series")
 	}
 	for i, h := range patterns {
 		at := item(hosts, i)
 		switch {
-		case !v.sound(at):
+		case !v.noErrorAt(at):
 		case h.Host == "":
 			v.fail(at, "want a host, such as example.com or *.example.com: edgeproxy_requests_total has all of them together")
 		case h.String() == otherHost:

@@ -7,10 +7,10 @@ import (
 )
 
 // oneOrList is a text or a list of texts. A text that is empty is none.
-func oneOrList(field *[]string, usual []string, want string) *scalar[[]string] {
+func oneOrList(field *[]string, byDefault []string, want string) *scalar[[]string] {
 	s := texts(field, "", "")
-	s.usual = usual
-	s.what = "text, or list of texts"
+	s.byDefault = byDefault
+	s.kindText = "text, or list of texts"
 	s.yaml = func(all []string) string {
 		switch len(all) {
 		case 0:
@@ -20,7 +20,7 @@ func oneOrList(field *[]string, usual []string, want string) *scalar[[]string] {
 		}
 		return quotedList(all)
 	}
-	s.from = func(d *decoder, f *[]string) func(node) {
+	s.decode = func(d *decoder, f *[]string) func(node) {
 		several := elements(d, want, f, func(s *string) func(node) { return d.text(s) })
 		return func(n node) {
 			if _, ok := n.Node.(*ast.SequenceNode); ok {
@@ -47,8 +47,8 @@ func quotedList(all []string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// element returns the path of the i-th of the texts at path: that of the text where it is no list.
-func (s *source) element(path string, i int) string {
+// elementPath returns the path of the i-th of the texts at path: that of the text where it is no list.
+func (s *source) elementPath(path string, i int) string {
 	if at := item(path, i); s.given(at) {
 		return at
 	}

@@ -4,17 +4,17 @@ import "slices"
 
 // origins checks each origin, and that there is one.
 func (v *validator) origins() {
-	if len(v.c.Origins) == 0 && v.sound("origins") {
+	if len(v.c.Origins) == 0 && v.noErrorAt("origins") {
 		v.missingOrigin()
 	}
 	for _, o := range v.c.Origins {
 		path := child("origins", o.Name)
 		if !validName(o.Name) {
-			v.add(path, "", wantName)
+			v.addError(path, "", wantName)
 		}
 		v.servers(child(path, "servers"), o.Servers)
 		header := child(path, "host_header")
-		if _, _, ok := splitHost(o.HostHeader); !ok && v.sound(header) {
+		if _, _, ok := splitHost(o.HostHeader); !ok && v.noErrorAt(header) {
 			v.fail(header, wantHeader)
 		}
 		v.queue(child(path, "queue"), o.Queue)
@@ -26,13 +26,13 @@ func (v *validator) origins() {
 
 // servers checks the servers of one origin.
 func (v *validator) servers(path string, servers []Server) {
-	if len(servers) == 0 && v.sound(path) {
+	if len(servers) == 0 && v.noErrorAt(path) {
 		v.fail(path, "missing, want a server, such as http://127.0.0.1:9000")
 	}
 	first := map[string]int{}
 	for i, s := range servers {
 		at := item(path, i)
-		if !v.sound(at) {
+		if !v.noErrorAt(at) {
 			continue
 		}
 		if s.Address == "" {
@@ -44,7 +44,7 @@ func (v *validator) servers(path string, servers []Server) {
 		}
 		first[s.Address] = i
 	}
-	if len(servers) > 0 && !slices.ContainsFunc(servers, func(s Server) bool { return !s.Backup }) && v.sound(path) {
+	if len(servers) > 0 && !slices.ContainsFunc(servers, func(s Server) bool { return !s.Backup }) && v.noErrorAt(path) {
 		v.fail(path, "want a server that is no backup")
 	}
 }
@@ -59,7 +59,7 @@ func (v *validator) missingOrigin() {
 
 func (v *validator) queue(path string, q Queue) {
 	requests, wait := child(path, "requests"), child(path, "wait")
-	if q.Requests > 0 && q.Wait == 0 && v.sound(requests, wait) {
+	if q.Requests > 0 && q.Wait == 0 && v.noErrorAt(requests, wait) {
 		v.fail(wait, "want more than 0s, or requests: 0 for no queue")
 	}
 }
@@ -72,25 +72,25 @@ func (v *validator) originTLS(path string, o *Origin) {
 		return
 	}
 	secure := slices.ContainsFunc(o.Servers, func(s Server) bool { return s.TLS })
-	if !secure && v.sound(child(path, "servers")) {
-		v.add(section, "", "want no such section: no server is https")
+	if !secure && v.noErrorAt(child(path, "servers")) {
+		v.addError(section, "", "want no such section: no server is https")
 	}
-	v.pair(section, &o.TLS)
-	if name := child(section, "server_name"); o.TLS.ServerName != "" && v.sound(name) {
+	v.keyPair(section, &o.TLS)
+	if name := child(section, "server_name"); o.TLS.ServerName != "" && v.noErrorAt(name) {
 		if _, port, ok := splitHost(o.TLS.ServerName); !ok || port != 0 {
 			v.fail(name, "want HOST, without a port")
 		}
 	}
-	if o.TLS.InsecureSkipVerify && o.TLS.CA != "" && v.sound(section) {
+	if o.TLS.InsecureSkipVerify && o.TLS.CA != "" && v.noErrorAt(section) {
 		v.fail(child(section, "insecure_skip_verify"), "want no ca beside it: nothing is verified")
 	}
 }
 
-// pair checks that certificate and key stand together.
-func (v *validator) pair(section string, t *OriginTLS) {
+// keyPair checks that certificate and key stand together.
+func (v *validator) keyPair(section string, t *OriginTLS) {
 	certificate, key := child(section, "certificate"), child(section, "key")
 	switch {
-	case !v.sound(certificate, key):
+	case !v.noErrorAt(certificate, key):
 	case t.Certificate == "" && t.Key != "":
 		v.fail(key, "want certificate beside it, the file with the certificate of this key")
 	case t.Certificate != "" && t.Key == "":

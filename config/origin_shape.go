@@ -8,14 +8,14 @@ import (
 func (o *Origin) table() table {
 	return table{
 		live("servers", &items[Server]{
-			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, of: (*Server).table,
-			short: (*Server).url, terse: func(s *Server) bool { return s.Weight == 1 && !s.Backup }, line: true, what: "list of URLs, or of sections",
-		}, "URLs, http:// or https://, or unix:/PATH for a socket, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().flagged(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
-		live("balance", words(&o.Balance, RoundRobin, RoundRobin, LeastConnections, BalanceHash),
+			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, tableOf: (*Server).table,
+			short: (*Server).url, isShort: func(s *Server) bool { return s.Weight == 1 && !s.Backup }, oneLine: true, kindText: "list of URLs, or of sections",
+		}, "URLs, http:// or https://, or unix:/PATH for a socket, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().withFlag(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
+		live("balance", enum(&o.Balance, RoundRobin, RoundRobin, LeastConnections, BalanceHash),
 			"How the server of a request is chosen. hash sends a URL to the same one, by consistent hashing: for servers that are caches."),
-		live("protocol", words(&o.Protocol, HTTP1, HTTP1, HTTP2),
+		live("protocol", enum(&o.Protocol, HTTP1, HTTP1, HTTP2),
 			"The protocol to all servers. h2 is HTTP/2: https:// servers must offer it by ALPN, http:// and unix: ones speak it without negotiation (h2c). It has no upgrades."),
-		live("host_header", textual(&o.HostHeader, HostClient).noting("client, server or HOST[:PORT]"),
+		live("host_header", textual(&o.HostHeader, HostClient).withBounds("client, server or HOST[:PORT]"),
 			"The Host that the origin gets: client is that of the request, server that of the server's URL, or localhost for a socket."),
 		live("connect_timeout", duration(&o.ConnectTimeout, 3*time.Second).moreThan(0), "The time for a connection, with TLS."),
 		live("first_byte_timeout", duration(&o.FirstByteTimeout, 30*time.Second).moreThan(0), "The time from the request sent to the head received."),

@@ -23,7 +23,7 @@ const maxRequestBuffer = 16 * MiB
 func (v *validator) pinned() {
 	const pinned = "limits.pinned_bytes"
 	l := &v.c.Limits
-	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.sound(pinned, "cache.memory.max_object_bytes") {
+	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.noErrorAt(pinned, "cache.memory.max_object_bytes") {
 		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed less")
 	}
 }
@@ -35,10 +35,10 @@ const minResponseBuffer = 64 * KiB
 func (v *validator) readAhead() {
 	const buffer, spool, bytes = "limits.response_buffer", "limits.spool", "limits.spool_bytes"
 	l := &v.c.Limits
-	if most := l.InflightBytes / 4 * 3; l.ResponseBuffer > most && v.src.given(buffer) && v.sound(buffer, "limits.inflight_bytes") {
+	if most := l.InflightBytes / 4 * 3; l.ResponseBuffer > most && v.src.given(buffer) && v.noErrorAt(buffer, "limits.inflight_bytes") {
 		v.fail(buffer, "want at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
 	}
-	if l.Spool == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.sound(spool, bytes) {
+	if l.Spool == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.noErrorAt(spool, bytes) {
 		v.fail(bytes, "want limits.spool, the folder that this bounds, or no spool_bytes")
 	}
 }

@@ -34,7 +34,7 @@ func Page() string {
 	}
 	perRoute["admission.counting.more_than"] = perRoute["admission.more_than"]
 	for _, top := range c.table() {
-		if !top.told() {
+		if !top.isDocumented() {
 			continue
 		}
 		out.WriteString("\n## " + top.name + "\n\n")
@@ -50,7 +50,7 @@ func Page() string {
 			if perRoute[path] {
 				mark = " ‡"
 			}
-			out.WriteString("| `" + path + "`" + mark + " | " + cell(s.values()) + " | " + code(s.usual()) + " | " + s.effect() + " | " + s.meaning() + " |\n")
+			out.WriteString("| `" + path + "`" + mark + " | " + cell(s.values()) + " | " + code(s.defaultText()) + " | " + s.effect() + " | " + s.meaning() + " |\n")
 		})
 	}
 	return out.String()
@@ -84,8 +84,8 @@ func (s setting) values() string {
 	return out
 }
 
-// usual is the default, "" for what has none.
-func (s setting) usual() string {
+// defaultText is the default, "" for what has none.
+func (s setting) defaultText() string {
 	if s.required {
 		return "required"
 	}

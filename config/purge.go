@@ -17,7 +17,7 @@ const wantNetwork = "want an address or network, such as 127.0.0.1 or 10.0.0.0/8
 func (p *Purge) table() table {
 	return table{
 		live("allow", networks(&p.Allow, "want a list, such as [127.0.0.1]"),
-			"Addresses and networks that may use the method PURGE on a URL.").such("[127.0.0.1]"),
+			"Addresses and networks that may use the method PURGE on a URL.").withExample("[127.0.0.1]"),
 	}
 }
 

@@ -6,7 +6,7 @@ package config
 // windows refuses a capacity beside a window that works it out.
 func (v *validator) windows() {
 	for path, w := range map[string]Window{"admission.second_hit": v.c.Admission.SecondHit, "admission.counting": v.c.Admission.Counting.Window} {
-		if at := child(path, "capacity"); w.Mode == WindowAuto && v.src.given(at) && v.sound(at) {
+		if at := child(path, "capacity"); w.Mode == WindowAuto && v.src.given(at) && v.noErrorAt(at) {
 			v.fail(at, "want none beside window: auto, which works it out, or window: fixed")
 		}
 	}
@@ -19,7 +19,7 @@ func (v *validator) cache() {
 	v.caching("cache", &c.Caching)
 	v.disk()
 	rest := c.Memory.MaxBytes - c.Memory.StageBytes
-	if c.Memory.MaxObjectBytes <= rest/4 || !v.sound(maxBytes, maxObject, stageBytes) {
+	if c.Memory.MaxObjectBytes <= rest/4 || !v.noErrorAt(maxBytes, maxObject, stageBytes) {
 		return
 	}
 	switch {
@@ -41,7 +41,7 @@ func (v *validator) cache() {
 func (v *validator) limits() {
 	const header, target = "limits.header_bytes", "limits.target_bytes"
 	l := &v.c.Limits
-	if l.TargetBytes > l.HeaderBytes && v.src.given(target) && v.sound(header, target) {
+	if l.TargetBytes > l.HeaderBytes && v.src.given(target) && v.noErrorAt(header, target) {
 		v.fail(target, "want at most header_bytes, "+l.HeaderBytes.String()+", for the target is part of the header")
 	}
 	v.pinned()

@@ -29,7 +29,7 @@ func (r *Rate) routeLimits() table {
 			out = append(out, section("rate", r.table(), s.about))
 			continue
 		}
-		out = append(out, refused(s.name, "want it in the limits section: a route has only a rate of its own"))
+		out = append(out, misplaced(s.name, "want it in the limits section: a route has only a rate of its own"))
 	}
 	return out
 }
@@ -64,35 +64,35 @@ const (
 func (v *validator) rates() {
 	const path = "limits.rate"
 	all := v.c.Limits.Rate
-	v.fills(path, all)
+	v.refillTime(path, all)
 	if all.Requests == 0 && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return r.Rate.Requests > 0 }) {
-		v.idleRate(path, all)
+		v.unusedRateKeys(path, all)
 	}
 	for i, r := range v.c.Routes {
-		at := below(item("routes", i), path)
+		at := descendant(item("routes", i), path)
 		if !v.src.given(at) {
 			continue
 		}
-		v.fills(at, r.Rate)
+		v.refillTime(at, r.Rate)
 		if r.Rate.Requests == 0 {
-			v.idleRate(at, r.ownRate)
+			v.unusedRateKeys(at, r.ownRate)
 		}
 	}
 }
 
-// idleRate refuses what is said of a rate that nothing has: its writer expects a limit.
-func (v *validator) idleRate(path string, r Rate) {
-	usual := withDefaults((*Rate).table)
-	said := r.Per != usual.Per && v.src.given(child(path, "per")) || r.Burst != usual.Burst && v.src.given(child(path, "burst"))
-	if said && v.sound(path) {
+// unusedRateKeys refuses what is said of a rate that nothing has: its writer expects a limit.
+func (v *validator) unusedRateKeys(path string, r Rate) {
+	defaults := withDefaults((*Rate).table)
+	said := r.Per != defaults.Per && v.src.given(child(path, "per")) || r.Burst != defaults.Burst && v.src.given(child(path, "burst"))
+	if said && v.noErrorAt(path) {
 		v.fail(path, "want requests above 0 in it: without them there is no rate")
 	}
 }
 
-// fills checks how long a client is remembered: until its bucket is full again.
-func (v *validator) fills(path string, r Rate) {
+// refillTime checks how long a client is remembered: until its bucket is full again.
+func (v *validator) refillTime(path string, r Rate) {
 	requests, per, burst := child(path, "requests"), child(path, "per"), child(path, "burst")
-	if r.Requests <= 0 || !v.sound(path, requests, per, burst) {
+	if r.Requests <= 0 || !v.noErrorAt(path, requests, per, burst) {
 		return
 	}
 	if fill := float64(r.Per) / float64(r.Requests) * float64(max(r.Burst, 1)); fill > float64(maxFill) {

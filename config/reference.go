@@ -17,7 +17,7 @@ const referenceHead = `# edgeproxy: every setting with its default. What is left
 // only stand beside others are comments in it.
 func Reference() string {
 	c := sampleConfig()
-	w := newWriter(&c.src, true, func(s setting, _ string) fate {
+	w := newWriter(&c.src, true, func(s setting, _ string) inclusion {
 		if s.optional {
 			return asComment
 		}
@@ -46,8 +46,8 @@ func Starter() string {
 			}
 		}
 	})
-	w := newWriter(&c.src, true, func(s setting, path string) fate {
-		if basic[unindexed(path)] && !s.override {
+	w := newWriter(&c.src, true, func(s setting, path string) inclusion {
+		if basic[pathPattern(path)] && !s.override {
 			return written
 		}
 		return leftOut

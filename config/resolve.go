@@ -16,10 +16,10 @@ func resolve(c *Config, src *source) {
 	c.Admission.Counting.resolve(src, "admission.counting", fixedCounting)
 	for i := range c.Routes {
 		c.Routes[i].Inherited = c.inherited(src, item("routes", i), &c.Routes[i].ownInherited)
-		c.Routes[i].Admission = c.rule(c.Routes[i].own)
+		c.Routes[i].Admission = c.rule(c.Routes[i].ownRule)
 		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), &c.Routes[i].ownCache)
 		c.Routes[i].Compress = c.compress(src, child(item("routes", i), "compress"), &c.Routes[i].ownCompress)
-		c.Routes[i].Rate = c.rate(src, below(item("routes", i), "limits.rate"), &c.Routes[i].ownRate)
+		c.Routes[i].Rate = c.rate(src, descendant(item("routes", i), "limits.rate"), &c.Routes[i].ownRate)
 		c.Routes[i].AccessLog = c.routeLog(src, child(item("routes", i), "access_log"), &c.Routes[i].ownLog)
 	}
 	for i, s := range c.Admission.Shadow {
@@ -33,10 +33,10 @@ func resolve(c *Config, src *source) {
 	}
 }
 
-// usesOne reports whether a route goes by a policy of which the table of policies says
+// usesAny reports whether a route goes by a policy of which the table of policies says
 // this.
-func (c *Config) usesOne(what func(policy.Policy) bool) bool {
-	return slices.ContainsFunc(policies(), func(p Policy) bool { return p.is(what) && c.uses(p) })
+func (c *Config) usesAny(what func(policy.Policy) bool) bool {
+	return slices.ContainsFunc(policies(), func(p Policy) bool { return p.has(what) && c.uses(p) })
 }
 
 // shadows reports whether a shadow policy is p.
@@ -50,5 +50,5 @@ func (c *Config) uses(p Policy) bool {
 	if len(c.Routes) == 0 {
 		return c.Admission.Policy == p
 	}
-	return slices.ContainsFunc(c.Routes, func(r Route) bool { return c.rule(r.own).Policy == p })
+	return slices.ContainsFunc(c.Routes, func(r Route) bool { return c.rule(r.ownRule).Policy == p })
 }

@@ -11,8 +11,8 @@ type Rewrite struct {
 
 func (r *Rewrite) table() table {
 	return table{
-		live("strip_prefix", textual(&r.StripPrefix, ""), "The beginning of the path to remove, in whole segments; every path in match must begin with it.").such("/api"),
-		live("add_prefix", textual(&r.AddPrefix, ""), "The prefix that the path gets, in its place if there is one.").such("/v2"),
+		live("strip_prefix", textual(&r.StripPrefix, ""), "The beginning of the path to remove, in whole segments; every path in match must begin with it.").withExample("/api"),
+		live("add_prefix", textual(&r.AddPrefix, ""), "The prefix that the path gets, in its place if there is one.").withExample("/v2"),
 		live("locations", boolean(&r.Locations, true), "true rewrites Location and Content-Location of the origin the other way. Use false if the origin writes them for clients."),
 	}
 }
@@ -23,7 +23,7 @@ func (r *Route) Rewrites() bool { return r.Rewrite.StripPrefix+r.Rewrite.AddPref
 // rewrite checks that each request of a route can be rewritten.
 func (v *validator) rewrite(path string, r *Route) {
 	strip, add, locations := child(path, "strip_prefix"), child(path, "add_prefix"), child(path, "locations")
-	if !v.sound(strip, add, locations) {
+	if !v.noErrorAt(strip, add, locations) {
 		return
 	}
 	w := &r.Rewrite
@@ -31,18 +31,18 @@ func (v *validator) rewrite(path string, r *Route) {
 	case !w.Locations && v.src.given(locations) && !r.Rewrites():
 		v.fail(locations, "want strip_prefix or add_prefix beside it, or no such section")
 	case r.Rewrites() && r.AnswersItself():
-		v.add(path, "", "want no such section beside redirect or respond: no origin is asked")
+		v.addError(path, "", "want no such section beside redirect or respond: no origin is asked")
 	}
 	v.prefix(strip, w.StripPrefix)
 	v.prefix(add, w.AddPrefix)
-	match := below(strings.TrimSuffix(path, ".rewrite"), "match")
-	if w.StripPrefix != "" && v.sound(strip, child(match, "path"), child(match, "path_prefix")) {
-		v.strips(strip, w.StripPrefix, r.Match)
+	match := descendant(strings.TrimSuffix(path, ".rewrite"), "match")
+	if w.StripPrefix != "" && v.noErrorAt(strip, child(match, "path"), child(match, "path_prefix")) {
+		v.stripsAllPaths(strip, w.StripPrefix, r.Match)
 	}
 }
 
-// strips checks that each path of a route begins with prefix.
-func (v *validator) strips(at, prefix string, m Match) {
+// stripsAllPaths checks that each path of a route begins with prefix.
+func (v *validator) stripsAllPaths(at, prefix string, m Match) {
 	begins := m.Paths
 	if len(begins) == 0 {
 		begins = m.PathPrefixes
@@ -63,7 +63,7 @@ func (v *validator) strips(at, prefix string, m Match) {
 func (v *validator) prefix(at, prefix string) {
 	encoded := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"<>\\^`{|}", r) }
 	switch {
-	case prefix == "" || !v.sound(at):
+	case prefix == "" || !v.noErrorAt(at):
 	case strings.Trim(prefix, "/") == "":
 		v.fail(at, "want more than slashes, or no such key")
 	case strings.ContainsFunc(prefix, encoded):

@@ -32,7 +32,7 @@ type Route struct {
 	// AccessLog is in force as it stands, like Admission.
 	AccessLog RouteLog
 
-	own      Rule    // what the route says itself; zero values are not said
+	ownRule  Rule    // what the route says itself; zero values are not said
 	ownCache Caching // the same; the source knows what is said
 	ownRate  Rate    // likewise
 	ownLog   RouteLog

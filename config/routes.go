@@ -14,7 +14,7 @@ func (v *validator) routes() {
 		}
 		return
 	}
-	if len(c.Routes) == 0 && v.sound("routes") {
+	if len(c.Routes) == 0 && v.noErrorAt("routes") {
 		v.fail("routes", "want at least one route, or no such key where there is one origin")
 	}
 	names := map[string]string{}
@@ -22,7 +22,7 @@ func (v *validator) routes() {
 		path := item("routes", i)
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), r.Match)
-		v.answer(path, &r)
+		v.redirectAndRespond(path, &r)
 		v.rewrite(child(path, "rewrite"), &r)
 		v.ownInherited(path, &r)
 		v.routeOrigin(child(path, "origin"), &r)
@@ -37,15 +37,15 @@ const noRoute = "-"
 
 // routeName checks a route's name; names maps those so far to their paths.
 func (v *validator) routeName(path, name string, names map[string]string) {
-	if !v.src.given(path) && v.sound(path) {
+	if !v.src.given(path) && v.noErrorAt(path) {
 		v.fail(path, "missing, want a name, which is the metric label")
 		return
 	}
 	v.name(path, name)
-	if name == noRoute && v.sound(path) {
+	if name == noRoute && v.noErrorAt(path) {
 		v.fail(path, "want another name: this one is the label of requests without a route")
 	}
-	if other, ok := names[name]; ok && v.sound(path) {
+	if other, ok := names[name]; ok && v.noErrorAt(path) {
 		v.fail(path, "want a name of its own, this one is that of "+other)
 	}
 	names[name] = strings.TrimSuffix(path, ".name")
@@ -58,7 +58,7 @@ func (v *validator) routeOrigin(path string, r *Route) {
 	}
 	slices.Sort(known)
 	switch {
-	case !v.sound(path):
+	case !v.noErrorAt(path):
 	case r.AnswersItself():
 		if r.Origin != "" {
 			v.fail(path, "want no origin beside redirect or respond")
@@ -71,31 +71,31 @@ func (v *validator) routeOrigin(path string, r *Route) {
 	}
 }
 
-// usedSections refuses a filter's section where no route uses its policy: who
+// unusedSections refuses a filter's section where no route uses its policy: who
 // wrote it expects something of it.
-func (v *validator) usedSections() {
-	if !v.sound("admission.policy") || v.src.given("routes") && len(v.c.Routes) == 0 {
+func (v *validator) unusedSections() {
+	if !v.noErrorAt("admission.policy") || v.src.given("routes") && len(v.c.Routes) == 0 {
 		return
 	}
 	for i := range v.c.Routes {
-		if !v.sound(child(child(item("routes", i), "admission"), "policy")) {
+		if !v.noErrorAt(child(child(item("routes", i), "admission"), "policy")) {
 			return
 		}
 	}
 	for _, p := range policies() {
 		if at := child("admission", p.section()); p.section() != "" && v.src.given(at) && !v.c.uses(p) && !v.c.shadows(p) {
-			v.add(at, "", "want no such section: no route uses the policy "+string(p))
+			v.addError(at, "", "want no such section: no route uses the policy "+string(p))
 		}
 	}
 }
 
-// usedMoreThan refuses a route's more_than where it does nothing.
-func (v *validator) usedMoreThan() {
+// unusedMoreThan refuses a route's more_than where it does nothing.
+func (v *validator) unusedMoreThan() {
 	for i, r := range v.c.Routes {
 		path := child(item("routes", i), "admission")
 		policy, moreThan := child(path, "policy"), child(path, "more_than")
-		rule := v.c.rule(r.own)
-		if v.src.given(moreThan) && rule.Policy != PolicyCounting && v.sound(policy, moreThan, "admission.policy") {
+		rule := v.c.rule(r.ownRule)
+		if v.src.given(moreThan) && rule.Policy != PolicyCounting && v.noErrorAt(policy, moreThan, "admission.policy") {
 			v.fail(moreThan, "want no such key: the route's policy is "+string(rule.Policy)+", not counting")
 		}
 	}

@@ -49,7 +49,7 @@ func (t table) schema() object {
 	properties := object{}
 	var required []string
 	for _, s := range t {
-		if !s.told() {
+		if !s.isDocumented() {
 			continue
 		}
 		properties[s.name] = s.schema()
@@ -71,7 +71,7 @@ func (s setting) schema() object {
 	if bounds := s.value.bounds(); bounds != "" {
 		about += " Range: " + bounds + "."
 	}
-	if text := s.usual(); text != "" {
+	if text := s.defaultText(); text != "" {
 		about += " Default: " + text + "."
 	}
 	if s.effect() != "" {

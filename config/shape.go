@@ -11,17 +11,17 @@ func (c *Config) table() table {
 	return slices.Concat(table{
 		section("node", c.Node.table(), "The name of this process."),
 		restart("listen", &items[Listen]{
-			field: &c.Listen, usual: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", of: (*Listen).table,
-			hint: `want a section, such as {address: ":8080"}`,
+			field: &c.Listen, byDefault: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", tableOf: (*Listen).table,
+			wantElement: `want a section, such as {address: ":8080"}`,
 		}, "Where clients are served.").asBasic(),
 		section("admin", c.Admin.table(), "The listener for operators: health, metrics, purges."),
 		section("tls", c.TLS.table(), "Certificates for listeners with tls: true."),
 		section("metrics", c.Metrics.table(), "What /metrics and /top show, and a listener for health and metrics only."),
 		live("origins", &originSections{&c.Origins}, "Where responses come from, by name.").asRequired().asBasic(),
 		live("routes", &items[Route]{
-			field: &c.Routes, want: "want a list of routes", of: (*Route).table, key: func(r *Route) string { return r.Name },
+			field: &c.Routes, want: "want a list of routes", tableOf: (*Route).table, key: func(r *Route) string { return r.Name },
 		}, "The first route that matches is used; no match is a 404. Without routes, all requests go to the only origin.").asBasic(),
-	}, c.Inherited.table(), ofOrigins(), table{
+	}, c.Inherited.table(), misplacedTimeouts(), table{
 		section("admission", c.Admission.table(), "Which storable responses are stored, by how often they are requested."),
 		section("cache", c.Cache.table(), "What is stored, for how long, and where."),
 		section("compress", c.Compress.table(), "Responses that origins send without a content coding are compressed once, before they are stored. Do not use it for pages that contain both a secret and data that a client sent (BREACH)."),
@@ -37,7 +37,7 @@ func (c *Config) table() table {
 
 func (n *Node) table() table {
 	return table{
-		restart("name", textual(&n.Name, "edgeproxy").noting("a letter, then letters, digits and -._, at most 64"),
+		restart("name", textual(&n.Name, "edgeproxy").withBounds("a letter, then letters, digits and -._, at most 64"),
 			"The name in Via, Cache-Status and CDN-Loop."),
 	}
 }
@@ -54,20 +54,20 @@ func (r *Route) table() table {
 		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table(), "A fixed answer.").asInline(),
 	}, r.ownInherited.table().asOverrides(), table{
-		section("admission", r.ownAdmission(), "Settings of this route; all routes share the filters.").asOverride().such("{policy: counting, more_than: 2}"),
-		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().such("{default_ttl: 10s}"),
-		section("compress", r.ownCompress.table(), "Settings of this route in place of those of compress, key by key.").asOverride().such("{codings: []}"),
-		section("limits", r.ownRate.routeLimits(), "The rate of this route, key by key; no other limit is possible.").asOverride().such("{rate: {requests: 5}}"),
-		section("access_log", r.ownLog.table(), "Whether and how many requests of this route are logged, key by key.").asOverride().such("{enabled: false}"),
+		section("admission", r.ownAdmission(), "Settings of this route; all routes share the filters.").asOverride().withExample("{policy: counting, more_than: 2}"),
+		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().withExample("{default_ttl: 10s}"),
+		section("compress", r.ownCompress.table(), "Settings of this route in place of those of compress, key by key.").asOverride().withExample("{codings: []}"),
+		section("limits", r.ownRate.routeLimits(), "The rate of this route, key by key; no other limit is possible.").asOverride().withExample("{rate: {requests: 5}}"),
+		section("access_log", r.ownLog.table(), "Whether and how many requests of this route are logged, key by key.").asOverride().withExample("{enabled: false}"),
 	})
 }
 
 // ownAdmission is the admission section of a route.
 func (r *Route) ownAdmission() table {
-	out := r.own.table()
+	out := r.ownRule.table()
 	for _, p := range policies() {
 		if p.section() != "" {
-			out = append(out, refused(p.section(), "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide"))
+			out = append(out, misplaced(p.section(), "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide"))
 		}
 	}
 	return out
@@ -75,11 +75,11 @@ func (r *Route) ownAdmission() table {
 
 // ownCaching is the cache section of a route.
 func (r *Route) ownCaching() table {
-	out := append(r.ownCache.table(), refused("any_language_order", "want it in the cache section for all routes"))
+	out := append(r.ownCache.table(), misplaced("any_language_order", "want it in the cache section for all routes"))
 	for _, name := range []string{"collapse", "uncacheable_for", "memory"} {
-		out = append(out, later(name))
+		out = append(out, notSupported(name))
 	}
-	return append(out, refused("disk", "want it in the cache section: the disk is that of all routes"))
+	return append(out, misplaced("disk", "want it in the cache section: the disk is that of all routes"))
 }
 
 func (c *Cache) table() table {
@@ -97,9 +97,9 @@ func (c *Cache) table() table {
 func (m *Memory) table() table {
 	return table{
 		restart("max_bytes", size(&m.MaxBytes, 256*MiB).atLeast(MiB), "The size of the whole tier. The default is at most 40 % of the memory that the cgroup allows.").asBasic(),
-		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asImplied(),
-		restart("stage_bytes", size(&m.StageBytes, 0).atLeast(minStageBytes).zero().saying("want 0B for none, or at least "+minStageBytes.String()).noting("at most half of max_bytes"),
-			"The part of max_bytes for responses requested once: the second request is then a hit.").asImplied(),
+		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asDependent(),
+		restart("stage_bytes", size(&m.StageBytes, 0).atLeast(minStageBytes).zero().withError("want 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
+			"The part of max_bytes for responses requested once: the second request is then a hit.").asDependent(),
 	}
 }
 
@@ -112,15 +112,15 @@ func (s *Shutdown) table() table {
 
 func (s *CacheStatus) table() table {
 	return table{
-		live("send", words(&s.Send, SendAll, SendAll, SendTrusted, SendNone), "Which clients get it. With trusted, other clients are told only hit or fwd."),
-		live("trusted", networks(&s.Trusted, "want a list, such as [10.0.0.0/8]"), "Clients that get all of it, with send: trusted.").such("[10.0.0.0/8]"),
+		live("send", enum(&s.Send, SendAll, SendAll, SendTrusted, SendNone), "Which clients get it. With trusted, other clients are told only hit or fwd."),
+		live("trusted", networks(&s.Trusted, "want a list, such as [10.0.0.0/8]"), "Clients that get all of it, with send: trusted.").withExample("[10.0.0.0/8]"),
 	}
 }
 
 func (l *Log) table() table {
 	return table{
 		live("level", level(&l.Level, slog.LevelInfo), "The lowest level that is written."),
-		restart("format", words(&l.Format, FormatJSON, FormatJSON, FormatText), "The form of a line."),
+		restart("format", enum(&l.Format, FormatJSON, FormatJSON, FormatText), "The form of a line."),
 	}
 }
 

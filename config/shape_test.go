@@ -282,7 +282,7 @@ func TestExampleNamesEveryDefault(t *testing.T) {
 		t.Fatal(problem)
 	}
 	got := &Config{}
-	d := &decoder{report: newReport(newSource(caseFile)), lookup: environment, blank: true}
+	d := &decoder{report: newReport(newSource(caseFile)), lookup: environment, noDefaults: true}
 	decode(got, root, d)
 	if err := d.err(); err != nil {
 		t.Fatal(err)

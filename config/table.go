@@ -19,15 +19,15 @@ type setting struct {
 	// comment, documents and editors have them all.
 	about string
 
-	optional bool // a section or key that the reference file has as a comment
-	implied  bool // a default that may not stand in a file that changes what it depends on
-	required bool
-	basic    bool // the starter file has it
-	inline   bool // the reference file has the section on one line
-	override bool // a route's section: what it leaves out is that of all routes
-	flag     string
-	flagHelp string
-	example  string // in YAML, where the default shows nothing
+	optional  bool // a section or key that the reference file has as a comment
+	dependent bool // a default that may not stand in a file that changes what it depends on
+	required  bool
+	basic     bool // the starter file has it
+	inline    bool // the reference file has the section on one line
+	override  bool // a route's section: what it leaves out is that of all routes
+	flag      string
+	flagHelp  string
+	example   string // in YAML, where the default shows nothing
 }
 
 // live is a setting that a reload applies.
@@ -42,47 +42,47 @@ func restart(name string, v value, about string) setting {
 
 // section is a section with a table of its own.
 func section(name string, below table, about string) setting {
-	return setting{name: name, value: &group{below: below}, about: about}
+	return setting{name: name, value: &group{settings: below}, about: about}
 }
 
-// refused is a key that belongs elsewhere; want says where.
-func refused(name, want string) setting { return setting{name: name, value: refusal{want}} }
+// misplaced is a key that belongs elsewhere; want says where.
+func misplaced(name, want string) setting { return setting{name: name, value: misplacedKey{want}} }
 
-// refuses reports whether the key belongs elsewhere.
-func (t table) refuses(name string) bool {
+// isMisplaced reports whether the key belongs elsewhere.
+func (t table) isMisplaced(name string) bool {
 	s, _ := t.find(name)
-	_, ok := s.value.(refusal)
+	_, ok := s.value.(misplacedKey)
 	return ok
 }
 
-// later is a key of the format that is not supported yet.
-func later(name string) setting { return setting{name: name, value: unsupported{}} }
+// notSupported is a key of the format that is not supported yet.
+func notSupported(name string) setting { return setting{name: name, value: unsupported{}} }
 
-func (s setting) asOptional() setting { s.optional = true; return s }
-func (s setting) asImplied() setting  { s.implied = true; return s }
-func (s setting) asRequired() setting { s.required = true; return s }
-func (s setting) asBasic() setting    { s.basic = true; return s }
-func (s setting) asInline() setting   { s.inline = true; return s }
-func (s setting) asOverride() setting { s.override, s.optional = true, true; return s }
+func (s setting) asOptional() setting  { s.optional = true; return s }
+func (s setting) asDependent() setting { s.dependent = true; return s }
+func (s setting) asRequired() setting  { s.required = true; return s }
+func (s setting) asBasic() setting     { s.basic = true; return s }
+func (s setting) asInline() setting    { s.inline = true; return s }
+func (s setting) asOverride() setting  { s.override, s.optional = true, true; return s }
 
-// afterRestart returns t with settings that take a restart.
-func (t table) afterRestart() table {
+// asRestart returns t with settings that take a restart.
+func (t table) asRestart() table {
 	for i := range t {
 		t[i].live = false
 	}
 	return t
 }
 
-// such gives the setting an example in YAML.
-func (s setting) such(example string) setting { s.example = example; return s }
+// withExample gives the setting an example in YAML.
+func (s setting) withExample(example string) setting { s.example = example; return s }
 
-// flagged gives the setting a flag of the command line.
-func (s setting) flagged(flag, help string) setting { s.flag, s.flagHelp = flag, help; return s }
+// withFlag gives the setting a flag of the command line.
+func (s setting) withFlag(flag, help string) setting { s.flag, s.flagHelp = flag, help; return s }
 
-// told reports whether documents and files show the setting.
-func (s setting) told() bool {
+// isDocumented reports whether documents and files show the setting.
+func (s setting) isDocumented() bool {
 	switch s.value.(type) {
-	case refusal, unsupported:
+	case misplacedKey, unsupported:
 		return false
 	}
 	return true
@@ -94,7 +94,7 @@ type value interface {
 	reset()                          // gives it its default
 	check(v *validator, path string) // refuses it outside its range, wherever it was given
 	get() any
-	isUsual() bool   // it holds its default
+	isDefault() bool // it holds its default
 	take(from value) // copies what another binding of the same setting holds
 	// text is it in YAML on one line, with secrets as stars. src says where it came from.
 	text(src *source, path string) string
@@ -126,7 +126,7 @@ func (t table) overlay(own table, src *source, path string) {
 	for i, s := range t {
 		at := child(path, s.name)
 		if g, ok := s.value.(*group); ok {
-			g.below.overlay(own[i].value.(*group).below, src, at)
+			g.settings.overlay(own[i].value.(*group).settings, src, at)
 			continue
 		}
 		if src.given(at) {

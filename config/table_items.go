@@ -8,17 +8,17 @@ import (
 
 // items is a list whose elements are sections.
 type items[T any] struct {
-	field *[]T
-	usual []T
-	what  string // kind, if it is more than a list of sections
-	want  string // what is said of what is no list
-	of    func(*T) table
-	key   func(*T) string     // what tells elements apart in Changes; nil is their place
-	short func(*T) *scalar[T] // an element as one value, if it may be; it binds the whole of it
-	terse func(*T) bool       // whether short says all of an element
-	owes  func(*T) string     // what an element has from another setting, "" if nothing; nil: none ever has
-	hint  string              // what is said of an element that is no section; "" is what is said of any
-	line  bool                // all of it is one value for Changes and stands on one line of a file
+	field       *[]T
+	byDefault   []T
+	kindText    string // kind, if it is more than a list of sections
+	want        string // what is said of what is no list
+	tableOf     func(*T) table
+	key         func(*T) string     // what tells elements apart in Changes; nil is their place
+	short       func(*T) *scalar[T] // an element as one value, if it may be; it binds the whole of it
+	isShort     func(*T) bool       // whether short says all of an element
+	derived     func(*T) string     // what an element has from another setting, "" if nothing; nil: none ever has
+	wantElement string              // what is said of an element that is no section; "" is what is said of any
+	oneLine     bool                // all of it is one value for Changes and stands on one line of a file
 }
 
 // collection is what lists of sections, and sections of origins, have in common.
@@ -33,20 +33,20 @@ type collection interface {
 
 // element is one of a collection.
 type element struct {
-	path  string
-	key   string // such as [api] or .app
-	below table
-	line  string // on one line, if it is short
-	title string // the key of a section; "" is an element of a list
+	path     string
+	key      string // such as [api] or .app
+	settings table
+	line     string // on one line, if it is short
+	title    string // the key of a section; "" is an element of a list
 }
 
 func (l *items[T]) read(d *decoder) func(node) {
 	return elements(d, l.want, l.field, func(v *T) func(node) {
-		t := l.of(v)
+		t := l.tableOf(v)
 		section := d.section(t)
 		if l.short == nil {
 			d.reset(t)
-			return l.hinting(d, section)
+			return l.readElement(d, section)
 		}
 		t.reset() // one value says all of it
 		short := l.short(v).read(d)
@@ -60,26 +60,26 @@ func (l *items[T]) read(d *decoder) func(node) {
 	})
 }
 
-// hinting is section, but has an own word for what is no section.
-func (l *items[T]) hinting(d *decoder, section func(node)) func(node) {
+// readElement is section, but has an own word for what is no section.
+func (l *items[T]) readElement(d *decoder, section func(node)) func(node) {
 	return func(n node) {
-		if _, ok := pairs(n.Node); !ok && l.hint != "" {
-			d.refuse(n, l.hint)
+		if _, ok := pairs(n.Node); !ok && l.wantElement != "" {
+			d.failKind(n, l.wantElement)
 			return
 		}
 		section(n)
 	}
 }
 
-func (l *items[T]) reset()        { *l.field = l.usual }
-func (l *items[T]) get() any      { return *l.field }
-func (l *items[T]) isUsual() bool { return reflect.DeepEqual(*l.field, l.usual) }
-func (l *items[T]) inline() bool  { return l.line }
-func (l *items[T]) ordered() bool { return l.key != nil }
+func (l *items[T]) reset()          { *l.field = l.byDefault }
+func (l *items[T]) get() any        { return *l.field }
+func (l *items[T]) isDefault() bool { return reflect.DeepEqual(*l.field, l.byDefault) }
+func (l *items[T]) inline() bool    { return l.oneLine }
+func (l *items[T]) ordered() bool   { return l.key != nil }
 
 func (l *items[T]) check(v *validator, path string) {
 	for i := range *l.field {
-		l.of(&(*l.field)[i]).check(v, item(path, i))
+		l.tableOf(&(*l.field)[i]).check(v, item(path, i))
 	}
 }
 
@@ -90,7 +90,7 @@ func (l *items[T]) text(src *source, path string) string {
 	for _, e := range l.elements(path) {
 		line := e.line
 		if line == "" {
-			line = e.below.flow(src, e.path)
+			line = e.settings.flow(src, e.path)
 		}
 		parts = append(parts, line)
 	}
@@ -101,11 +101,11 @@ func (l *items[T]) elements(path string) []element {
 	var out []element
 	for i := range *l.field {
 		v := &(*l.field)[i]
-		e := element{path: item(path, i), key: item("", i), below: l.of(v)}
+		e := element{path: item(path, i), key: item("", i), settings: l.tableOf(v)}
 		if l.key != nil {
 			e.key = "[" + l.key(v) + "]"
 		}
-		if l.short != nil && l.terse(v) {
+		if l.short != nil && l.isShort(v) {
 			e.line = l.short(v).yaml(*v)
 		}
 		out = append(out, e)
@@ -113,17 +113,17 @@ func (l *items[T]) elements(path string) []element {
 	return out
 }
 
-func (l *items[T]) owed() string {
+func (l *items[T]) derivedText() string {
 	var b strings.Builder
 	for i := range *l.field {
-		if l.owes != nil {
-			b.WriteString(l.owes(&(*l.field)[i]))
+		if l.derived != nil {
+			b.WriteString(l.derived(&(*l.field)[i]))
 		}
 	}
 	return b.String()
 }
 
-func (l *items[T]) sample() table { return sample(l.of) }
+func (l *items[T]) sample() table { return sample(l.tableOf) }
 
 // sample is the table of a new value that has its defaults.
 func sample[T any](of func(*T) table) table {
@@ -132,7 +132,7 @@ func sample[T any](of func(*T) table) table {
 	return t
 }
 
-func (l *items[T]) kind() string   { return cmp.Or(l.what, "list of sections") }
+func (l *items[T]) kind() string   { return cmp.Or(l.kindText, "list of sections") }
 func (l *items[T]) bounds() string { return "" }
 
 func (l *items[T]) schema() object {
@@ -159,15 +159,15 @@ func (o *originSections) read(d *decoder) func(node) {
 	}
 }
 
-func (o *originSections) reset()        { *o.field = nil }
-func (o *originSections) get() any      { return *o.field }
-func (o *originSections) isUsual() bool { return len(*o.field) == 0 }
-func (o *originSections) inline() bool  { return false }
-func (o *originSections) ordered() bool { return false }
+func (o *originSections) reset()          { *o.field = nil }
+func (o *originSections) get() any        { return *o.field }
+func (o *originSections) isDefault() bool { return len(*o.field) == 0 }
+func (o *originSections) inline() bool    { return false }
+func (o *originSections) ordered() bool   { return false }
 
 func (o *originSections) check(v *validator, path string) {
 	for _, e := range o.elements(path) {
-		e.below.check(v, e.path)
+		e.settings.check(v, e.path)
 	}
 }
 
@@ -176,7 +176,7 @@ func (o *originSections) take(from value) { *o.field = *from.(*originSections).f
 func (o *originSections) text(src *source, path string) string {
 	var parts []string
 	for i, e := range o.elements(path) {
-		parts = append(parts, quoted((*o.field)[i].Name)+": "+e.below.flow(src, e.path))
+		parts = append(parts, quoted((*o.field)[i].Name)+": "+e.settings.flow(src, e.path))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -185,7 +185,7 @@ func (o *originSections) elements(path string) []element {
 	var out []element
 	for i := range *o.field {
 		v := &(*o.field)[i]
-		out = append(out, element{path: child(path, v.Name), key: strings.TrimPrefix(child("x", v.Name), "x"), title: quoted(v.Name), below: v.table()})
+		out = append(out, element{path: child(path, v.Name), key: strings.TrimPrefix(child("x", v.Name), "x"), title: quoted(v.Name), settings: v.table()})
 	}
 	return out
 }

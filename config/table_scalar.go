@@ -7,25 +7,25 @@ import (
 
 // scalar is a value that a file has as one scalar or as one list or section of scalars.
 type scalar[T any] struct {
-	field  *T
-	usual  T
-	what   string // kind
-	words  string // which they are, where there are few
-	limits string // bounds
-	from   func(d *decoder, field *T) func(node)
-	yaml   func(T) string
+	field       *T
+	byDefault   T
+	kindText    string // kind
+	choicesText string // which they are, where there are few
+	boundsText  string // bounds
+	decode      func(d *decoder, field *T) func(node)
+	yaml        func(T) string
 	// masked is yaml where the value may be a secret by where it came from.
 	masked func(src *source, path string, v T) string
 	shape  object
 }
 
-func (s *scalar[T]) read(d *decoder) func(node) { return s.from(d, s.field) }
-func (s *scalar[T]) reset()                     { *s.field = s.usual }
+func (s *scalar[T]) read(d *decoder) func(node) { return s.decode(d, s.field) }
+func (s *scalar[T]) reset()                     { *s.field = s.byDefault }
 func (s *scalar[T]) check(*validator, string)   {}
 func (s *scalar[T]) get() any                   { return *s.field }
-func (s *scalar[T]) isUsual() bool              { return reflect.DeepEqual(*s.field, s.usual) }
-func (s *scalar[T]) kind() string               { return s.what }
-func (s *scalar[T]) bounds() string             { return s.limits }
+func (s *scalar[T]) isDefault() bool            { return reflect.DeepEqual(*s.field, s.byDefault) }
+func (s *scalar[T]) kind() string               { return s.kindText }
+func (s *scalar[T]) bounds() string             { return s.boundsText }
 func (s *scalar[T]) schema() object             { return s.shape }
 
 func (s *scalar[T]) take(from value) {
@@ -39,52 +39,52 @@ func (s *scalar[T]) text(src *source, path string) string {
 	return s.yaml(*s.field)
 }
 
-// noting says what values the setting has where its kind does not.
-func (s *scalar[T]) noting(bounds string) *scalar[T] { s.limits = bounds; return s }
+// withBounds says what values the setting has where its kind does not.
+func (s *scalar[T]) withBounds(bounds string) *scalar[T] { s.boundsText = bounds; return s }
 
 // choices are the words that it may be.
-func (s *scalar[T]) choices() string { return s.words }
+func (s *scalar[T]) choices() string { return s.choicesText }
 
-// noteworthy is what the reference file says of the range.
-func (s *scalar[T]) noteworthy() string { return s.limits }
+// fileBounds is what the reference file says of the range.
+func (s *scalar[T]) fileBounds() string { return s.boundsText }
 
 // same reports whether two bindings of one setting hold the same.
 func same(a, b value) bool { return reflect.DeepEqual(a.get(), b.get()) }
 
 // group is the value of a section: the settings in it.
-type group struct{ below table }
+type group struct{ settings table }
 
-func (g *group) read(d *decoder) func(node)        { return d.section(g.below) }
-func (g *group) reset()                            { g.below.reset() }
-func (g *group) check(v *validator, path string)   { g.below.check(v, path) }
+func (g *group) read(d *decoder) func(node)        { return d.section(g.settings) }
+func (g *group) reset()                            { g.settings.reset() }
+func (g *group) check(v *validator, path string)   { g.settings.check(v, path) }
 func (g *group) get() any                          { return nil }
-func (g *group) isUsual() bool                     { return g.below.isUsual() }
+func (g *group) isDefault() bool                   { return g.settings.isDefault() }
 func (g *group) take(value)                        {}
 func (g *group) kind() string                      { return "section" }
 func (g *group) bounds() string                    { return "" }
-func (g *group) schema() object                    { return g.below.schema() }
-func (g *group) text(src *source, p string) string { return g.below.flow(src, p) }
+func (g *group) schema() object                    { return g.settings.schema() }
+func (g *group) text(src *source, p string) string { return g.settings.flow(src, p) }
 
-// refusal is the value of a key that belongs elsewhere.
-type refusal struct{ want string }
+// misplacedKey is the value of a key that belongs elsewhere.
+type misplacedKey struct{ want string }
 
-func (r refusal) read(d *decoder) func(node) {
-	return func(n node) { d.failAs(n.path, "", r.want) }
+func (r misplacedKey) read(d *decoder) func(node) {
+	return func(n node) { d.failWithValue(n.path, "", r.want) }
 }
-func (refusal) reset()                      {}
-func (refusal) check(*validator, string)    {}
-func (refusal) get() any                    { return nil }
-func (refusal) isUsual() bool               { return true }
-func (refusal) take(value)                  {}
-func (refusal) text(*source, string) string { return "" }
-func (refusal) kind() string                { return "" }
-func (refusal) bounds() string              { return "" }
-func (refusal) schema() object              { return nil }
+func (misplacedKey) reset()                      {}
+func (misplacedKey) check(*validator, string)    {}
+func (misplacedKey) get() any                    { return nil }
+func (misplacedKey) isDefault() bool             { return true }
+func (misplacedKey) take(value)                  {}
+func (misplacedKey) text(*source, string) string { return "" }
+func (misplacedKey) kind() string                { return "" }
+func (misplacedKey) bounds() string              { return "" }
+func (misplacedKey) schema() object              { return nil }
 
 // unsupported is the value of a key that is not supported yet.
-type unsupported struct{ refusal }
+type unsupported struct{ misplacedKey }
 
-func (unsupported) read(d *decoder) func(node) { return refusal{notYet}.read(d) }
+func (unsupported) read(d *decoder) func(node) { return misplacedKey{notYet}.read(d) }
 
 // flow returns the settings on one line, without those that have their defaults.
 func (t table) flow(src *source, path string) string {
@@ -92,7 +92,7 @@ func (t table) flow(src *source, path string) string {
 		if s.override {
 			return src.given(at)
 		}
-		return !s.value.isUsual()
+		return !s.value.isDefault()
 	})
 }
 
@@ -105,21 +105,21 @@ func (t table) flowOf(src *source, path string, shown func(s setting, at string)
 	var parts []string
 	for _, s := range t {
 		at := child(path, s.name)
-		if !s.told() || !shown(s, at) {
+		if !s.isDocumented() || !shown(s, at) {
 			continue
 		}
 		text := s.value.text(src, at)
 		if g, ok := s.value.(*group); ok && s.override {
-			text = g.below.flowGiven(src, at)
+			text = g.settings.flowGiven(src, at)
 		}
 		parts = append(parts, s.name+": "+text)
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-func (t table) isUsual() bool {
+func (t table) isDefault() bool {
 	for _, s := range t {
-		if !s.value.isUsual() {
+		if !s.value.isDefault() {
 			return false
 		}
 	}

@@ -15,14 +15,14 @@ type Certificate struct {
 func (t *TLS) table() table {
 	return table{
 		live("certificates", &items[Certificate]{
-			field: &t.Certificates, want: "want a list, such as [{certificate: cert.pem, key: key.pem}]", of: (*Certificate).table, line: true, what: "list of certificates",
-		}, "The first is used for names that no certificate has. Files are read again when they change.").such("[{certificate: chain.pem, key: key.pem}]"),
+			field: &t.Certificates, want: "want a list, such as [{certificate: cert.pem, key: key.pem}]", tableOf: (*Certificate).table, oneLine: true, kindText: "list of certificates",
+		}, "The first is used for names that no certificate has. Files are read again when they change.").withExample("[{certificate: chain.pem, key: key.pem}]"),
 		restart("min_version", tlsVersion(&t.MinVersion), "The lowest version of TLS."),
 		section("acme", t.ACME.table(), "Further certificates, ordered and renewed by ACME (RFC 8555).").asOptional(),
 	}
 }
 
-func tlsVersion(field *TLSVersion) *scalar[TLSVersion] { return words(field, TLS12, TLS12, TLS13) }
+func tlsVersion(field *TLSVersion) *scalar[TLSVersion] { return enum(field, TLS12, TLS12, TLS13) }
 
 func (c *Certificate) table() table {
 	return table{
@@ -38,25 +38,25 @@ func (v *validator) tls() {
 	for i, c := range v.c.TLS.Certificates {
 		at := item("tls.certificates", i)
 		for key, path := range map[string]string{"certificate": c.Certificate, "key": c.Key} {
-			if at := child(at, key); path == "" && v.sound(at) {
+			if at := child(at, key); path == "" && v.noErrorAt(at) {
 				v.fail(at, "missing, want a file in PEM")
 			}
 		}
 	}
 	if !secure {
-		v.unusedTLS()
+		v.unusedTLSKeys()
 	}
 	v.acme(secure)
 }
 
-// unusedTLS refuses what says something about TLS that no listener speaks. The default,
+// unusedTLSKeys refuses what says something about TLS that no listener speaks. The default,
 // written out, says nothing.
-func (v *validator) unusedTLS() {
+func (v *validator) unusedTLSKeys() {
 	want := "want no such key: " + v.noTLS()
-	if len(v.c.TLS.Certificates) > 0 && v.sound("tls.certificates", "listen") {
-		v.add("tls.certificates", "", want)
+	if len(v.c.TLS.Certificates) > 0 && v.noErrorAt("tls.certificates", "listen") {
+		v.addError("tls.certificates", "", want)
 	}
-	if v.c.TLS.MinVersion != TLS12 && v.sound("tls.min_version", "listen") {
+	if v.c.TLS.MinVersion != TLS12 && v.noErrorAt("tls.min_version", "listen") {
 		v.fail("tls.min_version", want)
 	}
 }
@@ -78,7 +78,7 @@ func (v *validator) secureListeners() (secure bool) {
 		}
 		secure = true
 		at := child(item("listen", i), "tls")
-		if len(v.c.TLS.Certificates) == 0 && !v.src.given("tls.acme") && v.sound(at, "tls", "tls.certificates") {
+		if len(v.c.TLS.Certificates) == 0 && !v.src.given("tls.acme") && v.noErrorAt(at, "tls", "tls.certificates") {
 			v.fail(at, "want tls.certificates with at least one certificate, or tls.acme: a listener with TLS needs one")
 		}
 	}

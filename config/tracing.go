@@ -23,8 +23,8 @@ const maxTraced = 10_000
 
 func (t *Tracing) table() table {
 	return table{
-		live("endpoint", textual(&t.Endpoint, "").noting("http[s]://HOST[:PORT][/PATH]"), `A receiver of OTLP over HTTP; spans go to its /v1/traces. "" traces nothing.`).such(`"http://127.0.0.1:4318"`),
-		live("headers", secretValues(&t.Headers), "Fields to send with spans, such as a key of the receiver. They are shown nowhere.").such(`{Authorization: "Bearer ${OTLP_TOKEN:-}"}`),
+		live("endpoint", textual(&t.Endpoint, "").withBounds("http[s]://HOST[:PORT][/PATH]"), `A receiver of OTLP over HTTP; spans go to its /v1/traces. "" traces nothing.`).withExample(`"http://127.0.0.1:4318"`),
+		live("headers", secretValues(&t.Headers), "Fields to send with spans, such as a key of the receiver. They are shown nowhere.").withExample(`{Authorization: "Bearer ${OTLP_TOKEN:-}"}`),
 		live("timeout", duration(&t.Timeout, 10*time.Second).moreThan(0), "How long the receiver may take for one export; no client waits for it."),
 		live("sample", ratio(&t.Sample, 0.01).between(0, 1), "The share of requests that are traced, at random. For trusted_proxies the sampled flag of traceparent decides instead, if there is one."),
 		live("most_per_second", count(&t.Most, 100).between(1, maxTraced), "The most requests that are traced in a second, for all clients together."),
@@ -35,7 +35,7 @@ func (t *Tracing) table() table {
 // secretValues is values by field names that are shown nowhere.
 func secretValues(field *map[string]Secret) *scalar[map[string]Secret] {
 	return &scalar[map[string]Secret]{
-		field: field, what: "section of texts by field name, secrets", from: func(d *decoder, f *map[string]Secret) func(node) { return d.secretValues(f) },
+		field: field, kindText: "section of texts by field name, secrets", decode: func(d *decoder, f *map[string]Secret) func(node) { return d.secretValues(f) },
 		shape: object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
 		yaml: func(values map[string]Secret) string {
 			var parts []string
@@ -65,11 +65,11 @@ func (d *decoder) secretValues(dst *map[string]Secret) func(node) {
 func (v *validator) tracing() {
 	const endpoint, service = "tracing.endpoint", "tracing.service_name"
 	t := &v.c.Tracing
-	if v.sound(endpoint) && t.Endpoint != "" {
+	if v.noErrorAt(endpoint) && t.Endpoint != "" {
 		v.endpoint(endpoint, t.Endpoint)
 	}
-	v.idleTracing()
-	if v.sound(service) && (t.Service == "" || len(t.Service) > 256 || strings.ContainsFunc(t.Service, func(r rune) bool { return r < ' ' || r == 0x7f })) {
+	v.unusedTracingKeys()
+	if v.noErrorAt(service) && (t.Service == "" || len(t.Service) > 256 || strings.ContainsFunc(t.Service, func(r rune) bool { return r < ' ' || r == 0x7f })) {
 		v.fail(service, "want a name of 1 to 256 bytes, without control characters")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
@@ -100,24 +100,24 @@ func (v *validator) sentField(path, name, value string) {
 	case name == "" || strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	}):
-		v.add(path, "", "want the name of a header field")
+		v.addError(path, "", "want the name of a header field")
 	case slices.Contains([]string{"content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "host", "user-agent"}, strings.ToLower(name)):
-		v.add(path, "", "want no such field: it is ours to say")
+		v.addError(path, "", "want no such field: it is ours to say")
 	case value == "" || len(value) > 4096 || strings.Trim(value, " ") != value || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		v.add(path, "", "want a value of 1 to 4096 bytes, without control characters or spaces around it")
+		v.addError(path, "", "want a value of 1 to 4096 bytes, without control characters or spaces around it")
 	}
 }
 
-// idleTracing refuses what is said of spans that go nowhere: its writer expects some.
-func (v *validator) idleTracing() {
-	t, usual := &v.c.Tracing, withDefaults((*Tracing).table)
-	if t.Endpoint != "" || !v.sound("tracing.endpoint") {
+// unusedTracingKeys refuses what is said of spans that go nowhere: its writer expects some.
+func (v *validator) unusedTracingKeys() {
+	t, defaults := &v.c.Tracing, withDefaults((*Tracing).table)
+	if t.Endpoint != "" || !v.noErrorAt("tracing.endpoint") {
 		return
 	}
-	own, defaults := t.table(), usual.table()
+	own, byDefault := t.table(), defaults.table()
 	for i, s := range own {
 		at := child("tracing", s.name)
-		if v.src.given(at) && v.sound(at) && !same(s.value, defaults[i].value) {
+		if v.src.given(at) && v.noErrorAt(at) && !same(s.value, byDefault[i].value) {
 			v.fail(at, "want tracing.endpoint, too: without it nothing is traced")
 		}
 	}

@@ -13,9 +13,9 @@ type validator struct {
 // checkFile checks what only a file can get wrong, before flags are put over it.
 func checkFile(c *Config, r *report) {
 	v := &validator{report: r, c: c}
-	v.usedSections()
-	v.usedMoreThan()
-	v.usedGate()
+	v.unusedSections()
+	v.unusedMoreThan()
+	v.unusedGateKeys()
 }
 
 // validate checks everything else.
@@ -33,7 +33,7 @@ func validate(c *Config, r *report) {
 	v.shadow()
 	v.cache()
 	v.limits()
-	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.sound("cache_status") {
+	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.noErrorAt("cache_status") {
 		v.fail("cache_status.trusted", "want no such list, or send: trusted")
 	}
 	v.compression()
@@ -48,7 +48,7 @@ func (v *validator) node() {
 	const path = "node.name"
 	name := v.c.Node.Name
 	v.name(path, name)
-	if v.sound(path) && (name[0]|0x20 < 'a' || name[0]|0x20 > 'z') {
+	if v.noErrorAt(path) && (name[0]|0x20 < 'a' || name[0]|0x20 > 'z') {
 		v.fail(path, "want a name that begins with a letter")
 	}
 }
@@ -57,7 +57,7 @@ const wantName = "want a name of 1 to 64 letters, digits, '-', '.' and '_'"
 
 // name checks a name of ours: it stands in labels, logs and header fields.
 func (v *validator) name(path, name string) {
-	if v.sound(path) && !validName(name) {
+	if v.noErrorAt(path) && !validName(name) {
 		v.fail(path, wantName)
 	}
 }

@@ -23,7 +23,7 @@ func (d *decoder) text(dst *string) func(node) {
 // secret takes text that no problem shows.
 func (d *decoder) secret(dst *Secret) func(node) {
 	return func(n node) {
-		d.hidden = n.path
+		d.secretPath = n.path
 		if s, _, ok := d.scalar(n, "want text"); ok {
 			*dst = Secret(s)
 		}

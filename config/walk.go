@@ -6,14 +6,14 @@ import "regexp"
 // routes[].match.hosts, origins.*.servers[].url.
 func (t table) walkNames(path string, f func(path string, s setting)) {
 	for _, s := range t {
-		if !s.told() {
+		if !s.isDocumented() {
 			continue
 		}
 		at := child(path, s.name)
 		f(at, s)
 		switch v := s.value.(type) {
 		case *group:
-			v.below.walkNames(at, f)
+			v.settings.walkNames(at, f)
 		case *originSections:
 			v.sample().walkNames(at+".*", f)
 		case collection:
@@ -25,17 +25,17 @@ func (t table) walkNames(path string, f func(path string, s setting)) {
 // walk calls f for every setting that there is, with its path in the file.
 func (t table) walk(path string, f func(path string, s setting)) {
 	for _, s := range t {
-		if !s.told() {
+		if !s.isDocumented() {
 			continue
 		}
 		at := child(path, s.name)
 		f(at, s)
 		switch v := s.value.(type) {
 		case *group:
-			v.below.walk(at, f)
+			v.settings.walk(at, f)
 		case collection:
 			for _, e := range v.elements(at) {
-				e.below.walk(e.path, f)
+				e.settings.walk(e.path, f)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ var (
 	origins = regexp.MustCompile(`^origins(\.[^.\[]+|\["[^"]*"\])`)
 )
 
-// unindexed returns the path of a setting as walkNames has it.
-func unindexed(path string) string {
+// pathPattern returns the path of a setting as walkNames has it.
+func pathPattern(path string) string {
 	return origins.ReplaceAllString(indexes.ReplaceAllString(path, "[]"), "origins.*")
 }

@@ -23,7 +23,7 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfAdmin(warn)
 	c.warnOfTrust(warn)
 	for i, late := range c.Routes {
-		if at := below(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
+		if at := descendant(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
 			warn(at, "does nothing: a route with match.headers or match.query shares its paths with others, and its responses may not speak for them")
 		}
 		for j, early := range c.Routes[:i] {
@@ -65,7 +65,7 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more have come, however long that takes")
 		}
 	}
-	if sure := c.sureFill(); c.Admission.OpenBelow > sure {
+	if sure := c.guaranteedFill(); c.Admission.OpenBelow > sure {
 		warn(openBelow, "a full cache may stay below this share of its size, and the gate open: want at most "+
 			strconv.FormatFloat(sure, 'f', 2, 64)+", or a smaller max_object_bytes")
 	}
@@ -91,10 +91,10 @@ func (c *Config) warnOfTrust(warn func(path, text string)) {
 	}
 }
 
-// sureFill is a share of its size that every full memory tier reaches: 1/32 of it
+// guaranteedFill is a share of its size that every full memory tier reaches: 1/32 of it
 // is kept for variants, and in each of its two parts room for one object of the
 // largest size may be free. Rounded down to hundredths.
-func (c *Config) sureFill() float64 {
+func (c *Config) guaranteedFill() float64 {
 	m := c.Cache.Memory
 	free := 1.0/32 + 2*float64(m.MaxObjectBytes)/float64(m.MaxBytes-m.StageBytes)
 	return math.Floor(100*max(1-free, 0)) / 100

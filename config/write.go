@@ -9,19 +9,19 @@ import (
 type writer struct {
 	src      *source
 	comments bool // say what each setting is for
-	fate     func(s setting, path string) fate
+	include  func(s setting, path string) inclusion
 	note     func(path string) string // a comment behind the element of a list at path; "" is none
 
-	out    strings.Builder
-	opened bool // a list's element begins with the next line
-	hidden int  // columns before the # of a section that is a comment; -1 is none
+	out           strings.Builder
+	startsElement bool // a list's element begins with the next line
+	commentIndent int  // columns before the # of a section that is a comment; -1 is none
 }
 
-// fate is what becomes of a setting in a file.
-type fate int
+// inclusion is what becomes of a setting in a file.
+type inclusion int
 
 const (
-	leftOut fate = iota
+	leftOut inclusion = iota
 	written
 	asComment
 )
@@ -32,8 +32,8 @@ const (
 	lastColumn    = 130
 )
 
-func newWriter(src *source, comments bool, of func(s setting, path string) fate) *writer {
-	return &writer{src: src, comments: comments, fate: of, hidden: -1, note: func(string) string { return "" }}
+func newWriter(src *source, comments bool, of func(s setting, path string) inclusion) *writer {
+	return &writer{src: src, comments: comments, include: of, commentIndent: -1, note: func(string) string { return "" }}
 }
 
 // file writes the whole format, with an empty line before each section at the top.
@@ -57,17 +57,17 @@ func (w *writer) table(t table, path string, indent int) {
 
 func (w *writer) setting(s setting, path string, indent int) {
 	of := leftOut
-	if s.told() {
-		of = w.fate(s, path)
+	if s.isDocumented() {
+		of = w.include(s, path)
 	}
 	if of == leftOut {
 		return
 	}
 	key := quoted(s.name) + ":"
 	switch {
-	case of == asComment && w.hidden < 0:
-		w.hidden = indent
-		defer func() { w.hidden = -1 }()
+	case of == asComment && w.commentIndent < 0:
+		w.commentIndent = indent
+		defer func() { w.commentIndent = -1 }()
 	case of == asComment: // one within another
 		key = "# " + key
 	}
@@ -75,7 +75,7 @@ func (w *writer) setting(s setting, path string, indent int) {
 	case *group:
 		if !s.inline && (!s.override || !w.comments) {
 			w.line(indent, key, s.comment())
-			w.table(v.below, path, indent+2)
+			w.table(v.settings, path, indent+2)
 			return
 		}
 	case collection:
@@ -94,7 +94,7 @@ func (w *writer) value(s setting, path string) string {
 		return s.example
 	}
 	if g, ok := s.value.(*group); ok { // with its defaults too
-		return g.below.flowOf(w.src, path, func(s setting, at string) bool { return w.fate(s, at) != leftOut })
+		return g.settings.flowOf(w.src, path, func(s setting, at string) bool { return w.include(s, at) != leftOut })
 	}
 	return s.value.text(w.src, path)
 }
@@ -103,11 +103,11 @@ func (w *writer) elements(c collection, path string, indent int) {
 	for _, e := range c.elements(path) {
 		if e.title != "" {
 			w.line(indent, e.title+":", "")
-			w.table(e.below, e.path, indent+2)
+			w.table(e.settings, e.path, indent+2)
 			continue
 		}
-		w.opened = true
-		w.table(e.below, e.path, indent+2)
+		w.startsElement = true
+		w.table(e.settings, e.path, indent+2)
 		if note := w.note(e.path); note != "" {
 			w.line(indent+2, "# "+note, "")
 		}
@@ -117,11 +117,11 @@ func (w *writer) elements(c collection, path string, indent int) {
 // line writes one line, with a comment that may go on over others.
 func (w *writer) line(indent int, text, comment string) {
 	lead := strings.Repeat(" ", indent)
-	if w.opened {
-		lead, w.opened = lead[:indent-2]+"- ", false
+	if w.startsElement {
+		lead, w.startsElement = lead[:indent-2]+"- ", false
 	}
-	if w.hidden >= 0 {
-		lead = lead[:w.hidden] + "# " + lead[w.hidden:]
+	if w.commentIndent >= 0 {
+		lead = lead[:w.commentIndent] + "# " + lead[w.commentIndent:]
 	}
 	text = lead + text
 	w.out.WriteString(text)
@@ -151,8 +151,8 @@ func (s setting) comment() string {
 	if c, ok := s.value.(interface{ choices() string }); ok && c.choices() != "" {
 		out = c.choices() + ": " + out
 	}
-	if n, ok := s.value.(interface{ noteworthy() string }); ok && n.noteworthy() != "" {
-		out += " (" + n.noteworthy() + ")"
+	if n, ok := s.value.(interface{ fileBounds() string }); ok && n.fileBounds() != "" {
+		out += " (" + n.fileBounds() + ")"
 	}
 	if s.example != "" && !s.optional {
 		out += "; such as " + s.example
