@@ -17,10 +17,10 @@ func (c *Config) warnOfAccess(warn func(path, text string)) {
 		}
 		warnOfEveryAddress(allow, r.ownInherited.Access.Allow, warn)
 		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && r.Match.onlyHTTP() {
-			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it leads to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
+			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
 		}
 		if r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTPS) {
-			warn(descendant(item("routes", i), "redirect.to"), "leads https to itself, without end: want match: {scheme: http} on this route")
+			warn(descendant(item("routes", i), "redirect.to"), "redirects https to itself, without end: want match: {scheme: http} on this route")
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (r *RouteLog) table() table {
 	}
 }
 
-const wantOneLog = "want it in the access_log section: all routes write one log"
+const wantOneLog = "belongs in the access_log section: all routes write one log"
 
 // routeLog returns what the route whose access_log section is at path and holds own has of the log.
 // Keys that the section lacks are those of all routes.
@@ -45,7 +45,7 @@ func (v *validator) accessLog() {
 	v.logTemplate()
 	for i, r := range v.c.Routes {
 		if at := child(item("routes", i), "access_log"); !r.ownLog.Enabled && v.src.given(child(at, "enabled")) && v.src.given(child(at, "sample")) {
-			v.fail(child(at, "sample"), "want no such key beside enabled: false")
+			v.fail(child(at, "sample"), "remove it: with enabled: false nothing is logged")
 		}
 	}
 }
@@ -59,9 +59,9 @@ func (v *validator) logTemplate() {
 	}
 	switch {
 	case a.Format == LogTemplate && a.Template == "":
-		v.fail(format, "want access_log.template beside it, such as '{client} {status} \"{target}\"'")
+		v.fail(format, "want access_log.template as well, such as '{client} {status} \"{target}\"'")
 	case a.Format != LogTemplate && a.Template != "":
-		v.fail(template, "want no such key, or format: template")
+		v.fail(template, "want format: template as well, or remove this key")
 	case a.Template != "":
 		if _, err := accesslog.Template(a.Template); err != nil {
 			v.fail(template, err.Error())
@@ -83,7 +83,7 @@ func (v *validator) unusedLogKeys() {
 	}
 	for at, unusual := range said {
 		if unusual && v.src.given(at) && v.noErrorAt(at) {
-			v.fail(at, "want access_log.path, too: without it nothing is logged")
+			v.fail(at, "want access_log.path as well: without it nothing is logged")
 		}
 	}
 }

@@ -63,9 +63,9 @@ func parseACMEName(text string) (string, error) {
 	case strings.Contains(name, "*"):
 		return "", errors.New("want a name without *: wildcards need the challenge dns-01, which is " + notYet)
 	case net.ParseIP(strings.Trim(name, "[]")) != nil:
-		return "", errors.New(wantACMEName + ": addresses get no certificate here")
+		return "", errors.New(wantACMEName + ": no certificate is ordered for an IP address")
 	case strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }):
-		return "", errors.New(wantACMEName + "; other letters in their ASCII form, xn--…")
+		return "", errors.New(wantACMEName + "; write other letters in their ASCII form, xn--…")
 	case !validDNSName(name):
 		return "", errors.New(wantACMEName)
 	}
@@ -95,13 +95,13 @@ func (v *validator) acme(secure bool) {
 		return
 	}
 	if !secure && v.noErrorAt(section, "listen") {
-		v.addError(section, "", "want no such section: "+v.noTLS())
+		v.addError(section, "", "remove the section: "+v.noTLS())
 	}
 	v.acmeNames(child(section, "names"), a.Names)
-	v.want(a.Agree, child(section, "agree"), "want true: no certificate comes without agreeing to the terms of the authority")
+	v.want(a.Agree, child(section, "agree"), "want true: the authority issues no certificate unless you accept its terms")
 	v.want(a.Email == "" || validEmail(a.Email), child(section, "email"), "want one address, such as admin@example.com")
 	v.want(validDirectory(a.Directory), child(section, "directory"), "want the URL of a directory, https://…")
-	v.want(a.Storage != "", child(section, "storage"), "missing, want a folder that outlives a restart: it gets the account, keys and certificates")
+	v.want(a.Storage != "", child(section, "storage"), "missing, want a folder that outlives a restart, for the account, keys and certificates")
 	v.challenges(child(section, "challenges"), a.Challenges)
 }
 
@@ -137,7 +137,7 @@ func (v *validator) challenges(path string, challenges []Challenge) {
 		case slices.Contains(challenges[:i], c):
 			v.fail(at, "want each challenge once")
 		case c == HTTP01 && v.src.given(path) && !v.c.plain():
-			v.fail(at, "want a listener without tls: true for it")
+			v.fail(at, "http-01 needs a listener without tls: true")
 		}
 	}
 }

@@ -15,7 +15,7 @@ const (
 	wantAddress = "want HOST:PORT, such as 127.0.0.1:8080"
 	wantURL     = "want http[s]://HOST[:PORT]"
 	wantServer  = wantURL + ", or unix:/PATH"
-	wantPattern = "want *, HOST or *.DOMAIN, with :PORT where only that port is meant"
+	wantPattern = "want *, HOST or *.DOMAIN, with :PORT for a single port"
 	wantHeader  = "want client, server or HOST[:PORT]"
 )
 
@@ -44,7 +44,7 @@ func parseServer(text string) (Server, error) {
 	case strings.Contains(rest, "@"):
 		return Server{}, errors.New(wantURL + ", without user or password")
 	case hasPath(rest):
-		return Server{}, errors.New(wantURL + ", without a path: that of a route is rewrite: {add_prefix: /PATH}")
+		return Server{}, errors.New(wantURL + ", without a path: add one with rewrite: {add_prefix: /PATH} in a route")
 	case strings.ContainsAny(rest, "/?#"):
 		return Server{}, errors.New(wantURL + ", without path, query or fragment")
 	}
@@ -66,7 +66,7 @@ func parseServer(text string) (Server, error) {
 // parseSocket reads the address of a server on a socket in the file system.
 func parseSocket(address string) (Server, error) {
 	if !validSocket(address) || address[len(socketPrefix)] != '/' {
-		return Server{}, fmt.Errorf("want unix: and a path of %d bytes at most that begins with /, of a socket in the file system", maxSocketPath)
+		return Server{}, fmt.Errorf("want unix: and the path of a socket in the file system, which begins with / and has at most %d bytes", maxSocketPath)
 	}
 	return Server{Weight: 1, Address: address, Host: localhost}, nil
 }

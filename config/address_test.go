@@ -28,8 +28,8 @@ func TestParseServer(t *testing.T) {
 
 func TestParseServerRefusesSockets(t *testing.T) {
 	for text, want := range map[string]string{
-		"unix:": "that begins with /", "unix:run/app.sock": "that begins with /", "unix:@app": "that begins with /", "unix:/run/": "that begins with /",
-		"unix:/" + strings.Repeat("x", 107): "107 bytes at most", "unix:/a\nb": "socket in the file system",
+		"unix:": "which begins with /", "unix:run/app.sock": "which begins with /", "unix:@app": "which begins with /", "unix:/run/": "which begins with /",
+		"unix:/" + strings.Repeat("x", 107): "at most 107 bytes", "unix:/a\nb": "socket in the file system",
 		"http://unix:/run/app.sock": "without http:// before it", "https://unix:/run/app.sock:/": "without TLS",
 	} {
 		if _, err := parseServer(text); err == nil || !strings.Contains(err.Error(), want) {

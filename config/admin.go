@@ -81,7 +81,7 @@ func (v *validator) admin() {
 		v.fail(token, "want at most 1024 characters of printable ASCII, without spaces")
 	}
 	if a.Token != "" && a.TokenFile != "" && v.noErrorAt(token, file) {
-		v.fail(file, "want no token beside it")
+		v.fail(file, "want only one of token and token_file")
 	}
 	if v.noErrorAt(address, token, file) && none && a.Open() {
 		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
@@ -115,9 +115,9 @@ func (c *Config) warnOfAdmin(warn func(path, text string)) {
 	if !a.Open() {
 		return
 	}
-	warn("admin.address", "the token goes over the network unencrypted: keep it to a network that nobody else listens in")
+	warn("admin.address", "the token goes over the network unencrypted: use a network that nobody else can read")
 	host, _, _ := net.SplitHostPort(a.Address)
 	if addr, err := netip.ParseAddr(host); (host == "" || err == nil && addr.IsUnspecified()) && len(a.Hosts) == 0 {
-		warn("admin.address", "on every interface, and only requests for this machine itself are answered: name what others call it in admin.hosts")
+		warn("admin.address", "listens on every interface, but answers only requests whose Host is a loopback name: list the names that others use in admin.hosts")
 	}
 }

@@ -166,7 +166,7 @@ func (w *Window) table(memory string, every time.Duration) table {
 	return table{
 		restart("window", enum(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
 			"auto fits the window to what the cache holds; fixed uses rotate_every and capacity."),
-		restart("generations", count(&w.Generations, 2).between(2, 4).withErrorBelow("want 2 to 4: a single generation is a window of no length"),
+		restart("generations", count(&w.Generations, 2).between(2, 4).withErrorBelow("want 2 to 4: a single generation would forget every key at each rotation"),
 			"The number of parts of the window. At each rotation the oldest is forgotten."),
 		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().withErrorBelow("want at least 1s, or 0s for no bound in time"),
 			"The window moves on after this time at the latest; 0s is not by time. A fixed one has "+formatDuration(every)+" unless said."),

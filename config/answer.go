@@ -77,16 +77,16 @@ func (v *validator) basicAuth(path string, own, inForce *BasicAuth) {
 	case !v.noErrorAt(enabled, file, realm):
 	case !own.Enabled:
 		if v.src.given(file) || v.src.given(realm) {
-			v.fail(enabled, "want no users_file and no realm beside it")
+			v.fail(enabled, "want no users_file and no realm with enabled: false")
 		}
 	case !validRealm(own.Realm):
 		v.fail(realm, `want 1 to 128 visible ASCII characters and spaces, without " and \`)
 	case own.UsersFile == "" && v.src.given(file):
-		v.fail(file, "want a file of htpasswd -B, or no basic_auth: without users everybody would be served")
+		v.fail(file, "want a file made by htpasswd -B, or remove basic_auth: without users everybody would be served")
 	case inForce.UsersFile == "" && v.src.given(path):
-		v.fail(path, "want users_file in it, or no such section: without users everybody would be served")
+		v.fail(path, "want users_file in it, or remove the section: without users everybody would be served")
 	case v.src.given(path) && !slices.ContainsFunc([]string{enabled, file, realm}, v.src.given):
-		v.fail(path, "want users_file, realm or enabled: false in it, or no such section: an empty one says neither")
+		v.fail(path, "want users_file, realm or enabled: false in it, or remove the section: an empty one does not say which is meant")
 	}
 }
 
@@ -104,7 +104,7 @@ func (v *validator) timeoutsWithoutOrigin(path string, r *Route) {
 		time time.Duration
 	}{{"connect_timeout", r.ConnectTimeout}, {"first_byte_timeout", r.FirstByteTimeout}, {"idle_timeout", r.IdleTimeout}, {"total_timeout", r.ownInherited.TotalTimeout}} {
 		if at := child(path, s.name); s.time > 0 && r.AnswersItself() && v.noErrorAt(at) {
-			v.fail(at, "want no such key beside redirect or respond: no origin is asked")
+			v.fail(at, "remove it: a route with redirect or respond asks no origin")
 		}
 	}
 }
@@ -120,12 +120,12 @@ func (v *validator) redirectAndRespond(path string, r *Route) {
 	}
 	switch n := r.Respond.Status; {
 	case n != 0 && !validRespondStatus(n):
-		v.fail(status, "want a final status that a whole answer may have: 200 to 599 but 206 and 304")
+		v.fail(status, "want 200 to 599, but not 206 or 304")
 	case n == 0 && (r.Respond.Body != "" || len(r.Respond.Headers) > 0):
-		v.fail(status, "want a status, such as 200, or no such section")
+		v.fail(status, "want a status, such as 200, or remove the section")
 	case (n == 204 || n == 205) && r.Respond.Body != "":
-		v.fail(body, fmt.Sprintf("want none: an answer of %d has no content", n))
+		v.fail(body, fmt.Sprintf("remove it: a response with status %d has no content", n))
 	case n != 0 && r.Redirect.To != "":
-		v.fail(status, "want one of redirect and respond")
+		v.fail(status, "want only one of redirect and respond")
 	}
 }

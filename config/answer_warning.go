@@ -8,9 +8,9 @@ func (c *Config) warnOfAnswers(warn func(path, text string)) {
 			continue
 		}
 		for _, key := range []string{"cache", "admission", "headers.request", "headers.response", "allow_ambiguous_path", "unusual_field_names"} {
-			at, text := descendant(item("routes", i), key), "does nothing beside redirect or respond: no origin is asked"
+			at, text := descendant(item("routes", i), key), "has no effect: a route with redirect or respond asks no origin"
 			if key == "headers.response" {
-				text = "does nothing beside redirect or respond: fields of answers without an origin are those of headers.own"
+				text = "has no effect: in a route with redirect or respond, headers.own sets the fields of responses"
 			}
 			if c.src.given(at) {
 				warn(at, text)

@@ -54,7 +54,7 @@ type Statuses struct {
 	From, To int // 200 to 599, From not above To
 }
 
-const wantStatuses = "want a final status or a range of them, such as 200 or 200-399"
+const wantStatuses = "want a status of 200 to 599, or a range, such as 200-399"
 
 // parseStatuses reads N or N-M. The error says what is wanted.
 func parseStatuses(text string) (Statuses, error) {
@@ -135,7 +135,7 @@ func (v *validator) ejection(path string, o *Origin) {
 	e := &o.Ejection
 	never := e.Failures == 0 && e.FailureRatio == 0 && o.Health.Path == ""
 	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && never && v.noErrorAt(all) {
-		v.fail(all, "want failures or failure_ratio above 0, or a health.path beside it: no server is ever out")
+		v.fail(all, "want failures or failure_ratio above 0, or health.path: without them no server is ever ejected")
 	}
 	backoff, most := child(path, "backoff"), child(path, "max_backoff")
 	switch {
@@ -157,6 +157,6 @@ func (v *validator) health(path string, h *Health) {
 	case !v.src.given(target):
 		v.fail(target, `missing, want the path to ask for, such as /health, or "" for no checks`)
 	case h.Path != "" && (h.Path[0] != '/' || strings.ContainsFunc(h.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' })):
-		v.fail(target, "want a path that begins with /, with everything encoded that URLs want encoded")
+		v.fail(target, "want a path that begins with /, with %-encoding as in a URL")
 	}
 }

@@ -92,7 +92,7 @@ func (v *validator) bypass(path string, b *Bypass) {
 	v.names(descendant(path, "cookies"), b.Cookies, "*", wantCookie)
 	for i, name := range b.Headers {
 		if at := item(descendant(path, "headers"), i); strings.EqualFold(name, "Host") && v.noErrorAt(at) {
-			v.fail(at, "want another field: every request has this one, and so nothing would be stored")
+			v.fail(at, "want another field: every request has Host, so nothing would be stored")
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
 		d.each(n, "want a section of statuses and lifetimes, such as {404: 10s}", func(name string, n node) {
 			status, ok := parseStatus(name)
 			if !ok {
-				d.failWithValue(n.path, "", "want a final status as key, 200 to 599, but not 206 or 304")
+				d.failWithValue(n.path, "", "want a status as key: 200 to 599, but not 206 or 304")
 				return
 			}
 			ttl := time.Minute
@@ -207,6 +207,6 @@ func (v *validator) caching(path string, c *Caching) {
 	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
 	trusts := func(l Listen) bool { return len(l.TrustedProxies) > 0 }
 	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.noErrorAt(at, "listen") {
-		v.fail(at, "want trusted_proxies of a listener as well: tags are sent to no others")
+		v.fail(at, "want trusted_proxies on a listener as well: tags are sent only to these")
 	}
 }

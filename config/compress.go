@@ -74,7 +74,7 @@ func (v *validator) compression() {
 		v.compress(at, &r.ownCompress)
 		if r.AnswersItself() {
 			if v.src.given(at) && v.noErrorAt(at) {
-				v.addError(at, "", "want no such section beside redirect or respond: no origin is asked")
+				v.addError(at, "", "remove the section: a route with redirect or respond asks no origin")
 			}
 			continue
 		}
@@ -101,7 +101,7 @@ func (v *validator) routeWithCodings(route string, r *Route) {
 		slice = "cache.slice"
 	}
 	if r.Cache.Slice > 0 && v.noErrorAt(slice) {
-		v.fail(child(at, "codings"), "want none where "+slice+" is not 0B: a slice has to be of bytes that the origin knows")
+		v.fail(child(at, "codings"), "want no codings where "+slice+" is not 0B: slices are byte ranges of the origin's response, which cannot be compressed")
 	}
 	v.keepsAcceptEncoding(route, r)
 }
@@ -116,7 +116,7 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 			at = item(rules+"remove", slices.Index(top.Remove, name))
 		}
 		if removes(name, field) && v.noErrorAt(at) {
-			v.fail(at, "want "+field+" to stay, or no compress.codings for the route: what reaches the origin says which coding a client gets")
+			v.fail(at, "want "+field+" to stay, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
 		}
 	}
 	for name := range r.Headers.Request.Set {
@@ -125,7 +125,7 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 			at = child(rules+"set", name)
 		}
 		if strings.EqualFold(name, field) && v.noErrorAt(at) {
-			v.fail(at, "want no "+field+", or no compress.codings for the route: clients would get a coding that they do not take")
+			v.fail(at, "want no "+field+", or no compress.codings for the route: clients would get a coding that they do not accept")
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (v *validator) unusedCompressKeys(at string, c *Compress, used bool) {
 	said := map[string]bool{"types": !slices.Equal(c.Types, defaults.Types), "min_bytes": c.MinBytes != defaults.MinBytes, "level": c.Level != defaults.Level}
 	for key, unusual := range said {
 		if path := child(at, key); !used && unusual && v.src.given(path) && v.noErrorAt(path, child(at, "codings"), "compress.codings") {
-			v.fail(path, "want codings beside it, such as [zstd, br, gzip]: without them nothing is compressed")
+			v.fail(path, "want codings as well, such as [zstd, br, gzip]: without them nothing is compressed")
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (t table) names() []string {
 	return out
 }
 
-// fewKeys is how many keys a section has at most whose problems name them all.
+// maxNamedKeys is how many keys a section has at most whose problems name them all.
 const maxNamedKeys = 4
 
 // unknown says what is wrong with a key that is not in a section's table.
@@ -86,7 +86,7 @@ func (d *decoder) unknown(name string, known []string) string {
 		return "unknown key, did you mean " + near + "?"
 	}
 	if home := sectionHint(name); home != "" {
-		return "unknown key here, want it " + home
+		return "unknown key here: it belongs " + home
 	}
 	if len(known) <= maxNamedKeys {
 		return "unknown key, want " + oneOf(known)

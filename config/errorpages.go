@@ -30,7 +30,7 @@ func (d *decoder) pages(dst *map[string]string) func(node) {
 		d.each(n, "want a section of statuses and files, such as {404: not-found.html, 5xx: sorry.html}", func(name string, n node) {
 			digit := func(c byte) bool { return '0' <= c && c <= '9' }
 			if len(name) != 3 || name[0] != '4' && name[0] != '5' || name[1:] != "xx" && (!digit(name[1]) || !digit(name[2])) {
-				d.failWithValue(n.path, "", "want the status of an error as key, 400 to 599, or 4xx or 5xx")
+				d.failWithValue(n.path, "", "want an error status as key: 400 to 599, 4xx or 5xx")
 				return
 			}
 			var file string
@@ -62,8 +62,8 @@ func (v *validator) errorPages(path string, r *Route) {
 	switch {
 	case !r.ownInherited.InterceptErrors:
 	case len(r.ErrorPages) == 0:
-		v.fail(intercept, "want error_pages beside it: they stand for what is intercepted")
+		v.fail(intercept, "want error_pages as well: they replace the intercepted responses")
 	case r.AnswersItself():
-		v.fail(intercept, "want no such key beside redirect or respond: no origin is asked")
+		v.fail(intercept, "remove it: a route with redirect or respond asks no origin")
 	}
 }

@@ -108,7 +108,7 @@ func (f Flags) apply(c *Config, r *report) {
 func (f Flags) applyOrigin(c *Config, r *report) {
 	if len(c.Origins) > 0 && r.src.inFile("origins") {
 		r.errs = append(r.errs, &FieldError{
-			Path: flagOrigin, Value: shown(f.Origin), Want: "want no such flag with " + r.src.file + ", which has origins",
+			Path: flagOrigin, Value: shown(f.Origin), Want: "remove the flag: " + r.src.file + " has origins",
 		})
 		return
 	}

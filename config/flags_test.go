@@ -48,7 +48,7 @@ func TestFlagsRefused(t *testing.T) {
 		"--admin: :1: want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
 	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: want always, second-hit, counting, chance or never")
 	check("an address that is another's default", Flags{Origin: origin, Listen: "127.0.0.1:9980"},
-		"--listen: 127.0.0.1:9980: want an address of its own, this one is that of admin.address")
+		"--listen: 127.0.0.1:9980: want another address: this is the one of admin.address")
 	check("no variables in flags", Flags{Origin: "http://${PORT}"}, "--origin: http://${PORT}: want http[s]://HOST[:PORT], or unix:/PATH")
 	check("all at once", Flags{Origin: "x", Listen: "y", Admin: "z", Policy: "w"},
 		"--policy: w: want always, second-hit, counting, chance or never\n"+
@@ -77,7 +77,7 @@ func TestFlagsOverAFile(t *testing.T) {
 	url := Flags{Origin: "http://h"}
 	check("an origin for a file without", "limits: {variants: 1}\n", url, "ok")
 	check("an origin for a file with an empty section", "origins:\n", url, "ok")
-	check("an origin for a file with one", oneOrigin, url, "--origin: http://h: want no such flag with edge.yaml, which has origins")
+	check("an origin for a file with one", oneOrigin, url, "--origin: http://h: remove the flag: edge.yaml has origins")
 	check("the flag's origin is called app", "routes: [{name: a, origin: app}]\n", url, "ok")
 	check("and nothing else", "routes: [{name: a, origin: web}]\n", url, "edge.yaml:1:28: routes[0].origin: web: want the name of an origin: app")
 	check("both are checked", "limits: {variants: 0}\n", Flags{Origin: "x"},
@@ -88,16 +88,16 @@ func TestFlagsOverAFile(t *testing.T) {
 	check("an address is replaced before it is checked", oneOrigin+"admin: {address: \":80\"}\n", Flags{Admin: "localhost:80"}, "ok")
 	check("a section may lose its use", oneOrigin+"admission: {second_hit: {generations: 3}}\n", Flags{Policy: "always"}, "ok")
 	check("a section needs a use without the flag", oneOrigin+"admission: {counting: {generations: 3}}\n", Flags{Policy: "counting"},
-		"edge.yaml:2:13: admission.counting: want no such section: no route uses the policy counting")
+		"edge.yaml:2:13: admission.counting: remove the section: no route uses the policy counting")
 	check("a route's more_than may lose its use",
 		oneOrigin+"admission: {policy: counting}\nroutes: [{name: a, origin: web, admission: {more_than: 2}}]\n", Flags{Policy: "never"}, "ok")
-	const noTLS = "--listen stands in the place of all of listen, and has no TLS"
+	const noTLS = "--listen replaces all of listen, and has no TLS"
 	check("certificates beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {certificates: [{certificate: c, key: k}]}\n", Flags{Listen: ":80"},
-		"edge.yaml:3:21: tls.certificates: want no such key: "+noTLS)
+		"edge.yaml:3:21: tls.certificates: remove it: "+noTLS)
 	check("ACME beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {acme: {names: [a.example], agree: true, storage: s}}\n", Flags{Listen: ":80"},
-		"edge.yaml:3:7: tls.acme: want no such section: "+noTLS)
+		"edge.yaml:3:7: tls.acme: remove the section: "+noTLS)
 	check("a flag's address is another's", oneOrigin+"metrics: {address: \":80\"}\n", Flags{Listen: ":80"},
-		"edge.yaml:2:20: metrics.address: :80: want an address of its own, this one is that of listen[0].address")
+		"edge.yaml:2:20: metrics.address: :80: want another address: this is the one of listen[0].address")
 }
 
 func TestFlagsReplaceWhatTheFileSays(t *testing.T) {

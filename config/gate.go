@@ -82,9 +82,9 @@ func (v *validator) shadow() {
 		case r.Policy == "":
 			v.fail(policyAt, "missing, want "+oneOf(policies()))
 		case r.Policy != PolicyCounting && v.src.given(moreThan):
-			v.fail(moreThan, "want no such key: the policy is "+string(r.Policy)+", not counting")
+			v.fail(moreThan, "remove it: the policy is "+string(r.Policy)+", not counting")
 		case slices.Contains(rules[:i], r):
-			v.fail(path, "want a policy of its own, this one is that of "+item(list, slices.Index(rules, r)))
+			v.fail(path, "want each policy once: this is the same as "+item(list, slices.Index(rules, r)))
 		}
 	}
 }

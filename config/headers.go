@@ -36,7 +36,7 @@ func (r *FieldRules) table() table {
 func (o *OwnFields) table() table {
 	return table{
 		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").withExample(`{Strict-Transport-Security: max-age=31536000}`),
-		misplaced("remove", "want no such key: these answers have no field to remove; null under set removes one that is set at the top"),
+		misplaced("remove", "remove it: these responses have no field to remove; null under set removes one that is set at the top"),
 	}
 }
 

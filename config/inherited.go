@@ -57,7 +57,7 @@ func (t table) asOverrides() table {
 // misplacedTimeouts are the keys of origins that somebody may look for at the top.
 func misplacedTimeouts() (out table) {
 	for _, name := range []string{"connect_timeout", "first_byte_timeout", "idle_timeout"} {
-		out = append(out, misplaced(name, "want it in each of the origins, for all of its routes, or in a route"))
+		out = append(out, misplaced(name, "belongs in an origin, for all of its routes, or in a route"))
 	}
 	return out
 }
@@ -84,7 +84,7 @@ func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 	return out
 }
 
-// takenAway is the value of a name that a route takes away from those at the top: null in the
+// nullValue is the value of a name that a route takes away from those at the top: null in the
 // file. No text that a file may have is it.
 const nullValue = "\x00"
 

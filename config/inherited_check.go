@@ -17,13 +17,13 @@ func (v *validator) inherit() {
 	} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if at := child(path, name); values[name] == nullValue && v.noErrorAt(at) {
-				v.failWithValue(at, "nothing", "want text: null is for a route, and takes away what stands here")
+				v.failWithValue(at, "nothing", "want text: null is only for routes, and removes a value set here")
 			}
 		}
 	}
 	const intercept = "intercept_errors"
 	if top.InterceptErrors && v.noErrorAt("routes", "error_pages", intercept) && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return len(r.ErrorPages) > 0 }) {
-		v.fail(intercept, "want error_pages beside it, or in a route: they stand for what is intercepted")
+		v.fail(intercept, "want error_pages as well, here or in a route: they replace the intercepted responses")
 	}
 }
 
@@ -34,16 +34,16 @@ func (v *validator) ownInherited(path string, r *Route) {
 	v.errorPages(path, r)
 	v.basicAuth(descendant(path, "access.basic_auth"), &own.Access.BasicAuth, &r.Access.BasicAuth)
 	v.emptyList(descendant(path, "access.allow"), own.Access.Allow == nil, len(top.Access.Allow),
-		"want a list, or all for every client: an empty list leaves open whether access.allow at the top holds")
+		"want a list, or all for every client: an empty list does not say whether access.allow at the top applies")
 	v.emptyList(descendant(path, "access.deny"), own.Access.Deny == nil, len(top.Access.Deny),
-		"want a list, or none: an empty list leaves open whether access.deny at the top holds")
+		"want a list, or none: an empty list does not say whether access.deny at the top applies")
 	v.nullNames(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
 	v.nullNames(descendant(path, "headers.own.set"), own.Headers.Own.Set, top.Headers.Own.Set, nil)
 	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request, &top.Headers.Request}, "response": {&own.Headers.Response, &top.Headers.Response}} {
 		at := descendant(path, "headers."+name)
 		v.nullNames(child(at, "set"), rules[0].Set, rules[1].Set, rules[1].Remove)
 		v.emptyList(child(at, "remove"), len(rules[0].Remove) == 0, len(rules[1].Remove),
-			"want names, or no such key: those at the top hold besides, and null under set takes one away")
+			"want names, or remove the key: the names at the top apply as well, and null under set removes one")
 	}
 }
 
@@ -59,12 +59,12 @@ func (v *validator) emptyList(path string, empty bool, atTop int, want string) {
 // values or in a list of names.
 func (v *validator) nullNames(path string, own, top map[string]string, list []string) {
 	if len(own) == 0 && len(top) > 0 && v.src.given(path) && v.noErrorAt(path) {
-		v.failWithValue(path, "{}", "want names, or no such key: those at the top hold besides, and null takes one away")
+		v.failWithValue(path, "{}", "want names, or remove the key: the names at the top apply as well, and null removes one")
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		above := named(top, name) || slices.ContainsFunc(list, func(n string) bool { return strings.EqualFold(n, name) })
 		if at := child(path, name); own[name] == nullValue && !above && v.noErrorAt(at) {
-			v.failWithValue(at, "nothing", "want text: null takes away what stands at the top, and no such name does")
+			v.failWithValue(at, "nothing", "want text: null removes a name set at the top, and this name is not set there")
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (c *Config) warnOfInherited(warn func(path, text string)) {
 		if !said || !c.src.given(path) || slices.ContainsFunc(c.Routes, func(r Route) bool { return holds(&r) }) {
 			return
 		}
-		warn(path, "does nothing: it holds for no route")
+		warn(path, "has no effect: it applies to no route")
 	}
 	asks := func(r *Route, key string) bool { return !r.AnswersItself() && !c.src.given(child(c.routePath(r), key)) }
 	idle("total_timeout", top.TotalTimeout > 0, func(r *Route) bool { return asks(r, "total_timeout") })

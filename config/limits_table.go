@@ -41,7 +41,7 @@ func (l *Limits) table() table {
 
 // share is what one client may have of something; 1 is all.
 func share(field *float64) *number[float64] {
-	return ratio(field, 0.125).moreThan(0).atMost(1).withError("want more than 0, and at most 1, which is off")
+	return ratio(field, 0.125).moreThan(0).atMost(1).withError("want more than 0, and at most 1; 1 is no limit")
 }
 
 // maxRanges keeps small what one request costs: overlaps are looked for between

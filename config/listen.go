@@ -76,7 +76,7 @@ func parseMode(text string) (fs.FileMode, error) {
 // addresses checks what is listened on.
 func (v *validator) addresses() {
 	if len(v.c.Listen) == 0 && v.noErrorAt("listen") {
-		v.fail("listen", "want at least one address, or no such key")
+		v.fail("listen", "want at least one address, or remove the key")
 	}
 	taken := map[string]string{}
 	for i, l := range v.c.Listen {
@@ -103,7 +103,7 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 		return
 	}
 	if !l.Socket() && l.SocketMode != 0 && v.noErrorAt(mode) {
-		v.fail(mode, "want no such key: only an address unix:PATH has a mode")
+		v.fail(mode, "remove it: only an address unix:PATH has a mode")
 	}
 	key := l.Address
 	if !l.Socket() {
@@ -117,7 +117,7 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 		if !v.src.given(path) {
 			path, other = other, path // the default was there first
 		}
-		v.fail(path, "want an address of its own, this one is that of "+other)
+		v.fail(path, "want another address: this is the one of "+other)
 	}
 	taken[key] = path
 }
@@ -125,7 +125,7 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 // trustedProxies refuses proxies that can never be recognized.
 func (v *validator) trustedProxies(path string, l *Listen) {
 	if len(l.TrustedProxies) > 0 && l.Socket() && !l.ProxyProtocol && v.noErrorAt(path) {
-		v.addError(path, "", "want no such key: a client of a unix socket has no address, unless proxy_protocol tells one")
+		v.addError(path, "", "remove it: a client of a unix socket has no address, unless proxy_protocol sends one")
 	}
 }
 
@@ -136,7 +136,7 @@ func (v *validator) wantAddress(path string, l *Listen) string {
 	case !v.src.given(path) && l.Address == "":
 		return "missing, " + wantListen
 	case l.Socket() && !validSocket(l.Address):
-		return "want unix: and a path of 1 to " + strconv.Itoa(maxSocketPath) + " bytes, of a socket in the file system"
+		return "want unix: and the path of a socket, of 1 to " + strconv.Itoa(maxSocketPath) + " bytes"
 	case !l.Socket() && !validAddress(l.Address):
 		return wantListen
 	}

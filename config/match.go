@@ -94,9 +94,9 @@ func (v *validator) matchMethods(path string, methods []string) {
 		case method == "" || strings.ContainsFunc(method, notToken):
 			v.fail(at, "want a method, such as GET")
 		case strings.ToUpper(method) != method:
-			v.fail(at, "want capitals: a method with small letters is refused")
+			v.fail(at, "want upper case: a method with lower case letters is refused")
 		case method == "CONNECT" || method == "TRACE":
-			v.fail(at, "want another method: this one is refused")
+			v.fail(at, "want another method: edgeproxy refuses this one")
 		case method == "HEAD" && !slices.Contains(methods, "GET"):
 			v.fail(at, "want GET, which is HEAD as well: both are answered from the same response")
 		case slices.Contains(methods[:i], method):
@@ -117,13 +117,13 @@ func (v *validator) matchHeaders(path string, headers map[string]string) {
 		case name == "" || strings.ContainsFunc(name, notToken):
 			v.fail(at, "want the name of a header field as key")
 		case twice:
-			v.fail(at, "want each field once, this one is "+other+": case does not matter")
+			v.fail(at, "want each field once: this is the same as "+other+", case does not matter")
 		case p == FieldPattern{}:
 			v.fail(at, "want a value; * stands for any")
 		case strings.Contains(p.Value, "*"):
-			v.fail(at, "want no * but at the begin and at the end of the value")
+			v.fail(at, "want * only at the beginning or the end of the value")
 		case strings.ContainsFunc(p.Value, notInField), p != p.trimmed():
-			v.fail(at, "want a value that a field may have: without control characters, and without spaces around it")
+			v.fail(at, "want a value without control characters, and without spaces before or behind it")
 		}
 	}
 }

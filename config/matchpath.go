@@ -8,8 +8,8 @@ import (
 // What is said of values that are of another kind.
 const (
 	wantPaths    = `want a path, a list of them, or "" for any`
-	wantPrefixes = "want the begin of paths, or a list of begins"
-	wantSuffixes = `want how paths end, a list of endings, or "" for any`
+	wantPrefixes = "want the beginning of a path, or a list of beginnings"
+	wantSuffixes = `want the ending of a path, a list of endings, or "" for any`
 )
 
 // matchPaths checks the conditions on a path, and that each of their values is that of some request.
@@ -50,7 +50,7 @@ func (v *validator) matchPaths(path string, m Match) {
 // matchAnyOf checks each of the values of which one is wanted.
 func (v *validator) matchAnyOf(path, what string, values []string, check func(at, value string)) {
 	if len(values) == 0 && v.src.isList(path) && v.noErrorAt(path) {
-		v.fail(path, "want at least one "+what+", or no such key")
+		v.fail(path, "want at least one "+what+", or remove the key")
 	}
 	for i, value := range values {
 		at := v.src.elementPath(path, i)
@@ -69,7 +69,7 @@ func (v *validator) matchBeside(path string, values []string, want string, fits 
 			less = "key"
 		}
 		if v.noErrorAt(at) && !fits(value) {
-			v.fail(at, "want "+want+", or no such "+less+": no request matches both")
+			v.fail(at, "want "+want+", or remove this "+less+": no request matches both")
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (v *validator) matchSuffix(at, suffix string) {
 	switch {
 	case !v.noErrorAt(at):
 	case suffix == "":
-		v.fail(at, "want how paths end, such as .jpg, or no such element")
+		v.fail(at, "want the ending of a path, such as .jpg, or remove this element")
 	default:
 		v.matchDecoded(at, suffix)
 	}
@@ -106,7 +106,7 @@ func (v *validator) matchDecoded(at, part string) {
 	case dots:
 		v.fail(at, "want a path without dot segments: they are resolved before it is matched")
 	case strings.Contains(part, "//"):
-		v.fail(at, "want a path without //: several slashes are one before it is matched")
+		v.fail(at, "want a path without //: repeated slashes are merged before it is matched")
 	}
 }
 

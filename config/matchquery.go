@@ -26,7 +26,7 @@ func (v *validator) matchQuery(path string, parameters map[string]string) {
 		case p == FieldPattern{}:
 			v.fail(at, "want a value; * stands for any")
 		case strings.Contains(p.Value, "*"):
-			v.fail(at, "want no * but at the begin and at the end of the value")
+			v.fail(at, "want * only at the beginning or the end of the value")
 		case percentEncoded.MatchString(p.Value):
 			v.fail(at, "want a decoded value, without %-encoding: that is what is matched")
 		}

@@ -61,7 +61,7 @@ func (v *validator) metrics() {
 	const entries, window = "metrics.top.entries", "metrics.top.window"
 	m := &v.c.Metrics
 	if m.Top.Entries == 0 && m.Top.Window != withDefaults((*Top).table).Window && v.src.given(window) && v.noErrorAt(entries, window) {
-		v.fail(window, "want entries above 0 beside it: without them nothing is counted")
+		v.fail(window, "want entries above 0 as well: without them nothing is counted")
 	}
 	v.countedHosts(m.Hosts)
 }
@@ -77,13 +77,13 @@ func (v *validator) countedHosts(patterns []HostPattern) {
 		switch {
 		case !v.noErrorAt(at):
 		case h.Host == "":
-			v.fail(at, "want a host, such as example.com or *.example.com: edgeproxy_requests_total has all of them together")
+			v.fail(at, "want a host, such as example.com or *.example.com: edgeproxy_requests_total counts all hosts together")
 		case h.String() == otherHost:
-			v.fail(at, "want another host: this is the label of those that are not named")
+			v.fail(at, "want another host: this is the label of hosts that are not listed")
 		case slices.Contains(patterns[:i], h):
 			v.fail(at, "want each host once")
 		case slices.ContainsFunc(patterns[:i], h.within):
-			v.fail(at, "want it before the pattern that has all of its requests: the first that matches counts")
+			v.fail(at, "want it before the pattern that matches all of its hosts: the first match counts")
 		}
 	}
 }

@@ -40,12 +40,12 @@ func (v *validator) servers(path string, servers []Server) {
 			continue
 		}
 		if j, twice := first[s.Address]; twice {
-			v.fail(at, "want each server once, this one is that of "+item(path, j)+"; a weight gives it more")
+			v.fail(at, "want each server once: this is the same as "+item(path, j)+"; a higher weight gives a server more requests")
 		}
 		first[s.Address] = i
 	}
 	if len(servers) > 0 && !slices.ContainsFunc(servers, func(s Server) bool { return !s.Backup }) && v.noErrorAt(path) {
-		v.fail(path, "want a server that is no backup")
+		v.fail(path, "want at least one server that is not a backup")
 	}
 }
 
@@ -73,7 +73,7 @@ func (v *validator) originTLS(path string, o *Origin) {
 	}
 	secure := slices.ContainsFunc(o.Servers, func(s Server) bool { return s.TLS })
 	if !secure && v.noErrorAt(child(path, "servers")) {
-		v.addError(section, "", "want no such section: no server is https")
+		v.addError(section, "", "remove the section: no server is https")
 	}
 	v.keyPair(section, &o.TLS)
 	if name := child(section, "server_name"); o.TLS.ServerName != "" && v.noErrorAt(name) {
@@ -82,7 +82,7 @@ func (v *validator) originTLS(path string, o *Origin) {
 		}
 	}
 	if o.TLS.InsecureSkipVerify && o.TLS.CA != "" && v.noErrorAt(section) {
-		v.fail(child(section, "insecure_skip_verify"), "want no ca beside it: nothing is verified")
+		v.fail(child(section, "insecure_skip_verify"), "want no ca with true: nothing is verified")
 	}
 }
 
@@ -92,8 +92,8 @@ func (v *validator) keyPair(section string, t *OriginTLS) {
 	switch {
 	case !v.noErrorAt(certificate, key):
 	case t.Certificate == "" && t.Key != "":
-		v.fail(key, "want certificate beside it, the file with the certificate of this key")
+		v.fail(key, "want certificate as well, the file with the certificate of this key")
 	case t.Certificate != "" && t.Key == "":
-		v.fail(certificate, "want key beside it, the file with the key of this certificate")
+		v.fail(certificate, "want key as well, the file with the key of this certificate")
 	}
 }

@@ -24,7 +24,7 @@ func (v *validator) pinned() {
 	const pinned = "limits.pinned_bytes"
 	l := &v.c.Limits
 	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.noErrorAt(pinned, "cache.memory.max_object_bytes") {
-		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed less")
+		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed a smaller limit")
 	}
 }
 
@@ -39,7 +39,7 @@ func (v *validator) readAhead() {
 		v.fail(buffer, "want at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
 	}
 	if l.Spool == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.noErrorAt(spool, bytes) {
-		v.fail(bytes, "want limits.spool, the folder that this bounds, or no spool_bytes")
+		v.fail(bytes, "want limits.spool as well, the folder that this limits, or remove it")
 	}
 }
 

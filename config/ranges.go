@@ -7,7 +7,7 @@ package config
 func (v *validator) windows() {
 	for path, w := range map[string]Window{"admission.second_hit": v.c.Admission.SecondHit, "admission.counting": v.c.Admission.Counting.Window} {
 		if at := child(path, "capacity"); w.Mode == WindowAuto && v.src.given(at) && v.noErrorAt(at) {
-			v.fail(at, "want none beside window: auto, which works it out, or window: fixed")
+			v.fail(at, "want window: fixed as well, or remove it: window: auto chooses the capacity")
 		}
 	}
 }
@@ -28,7 +28,7 @@ func (v *validator) cache() {
 		if c.Memory.StageBytes > 0 {
 			of += " less stage_bytes"
 		}
-		v.fail(maxObject, "want at most "+(rest/4).String()+", a quarter of "+of+": a larger object would empty the cache")
+		v.fail(maxObject, "want at most "+(rest/4).String()+", a quarter of "+of+": a larger object would push out too much of the cache")
 		return
 	case c.Memory.StageBytes > 0 && c.Memory.MaxBytes > 4*c.Memory.MaxObjectBytes:
 		v.fail(stageBytes, "want at most "+(c.Memory.MaxBytes-4*c.Memory.MaxObjectBytes).String()+", which leaves four times max_object_bytes, or a smaller max_object_bytes")
@@ -42,7 +42,7 @@ func (v *validator) limits() {
 	const header, target = "limits.header_bytes", "limits.target_bytes"
 	l := &v.c.Limits
 	if l.TargetBytes > l.HeaderBytes && v.src.given(target) && v.noErrorAt(header, target) {
-		v.fail(target, "want at most header_bytes, "+l.HeaderBytes.String()+", for the target is part of the header")
+		v.fail(target, "want at most header_bytes, "+l.HeaderBytes.String()+": the target is part of the head")
 	}
 	v.pinned()
 	v.readAhead()

@@ -29,7 +29,7 @@ func (r *Rate) routeLimits() table {
 			out = append(out, section("rate", r.table(), s.about))
 			continue
 		}
-		out = append(out, misplaced(s.name, "want it in the limits section: a route has only a rate of its own"))
+		out = append(out, misplaced(s.name, "belongs in the limits section: a route may have only rate"))
 	}
 	return out
 }
@@ -49,7 +49,7 @@ func (c *Config) warnOfRates(warn func(path, text string)) {
 	}
 	for i, l := range c.Listen {
 		if l.Socket() && !l.ProxyProtocol {
-			warn(item("listen", i), "clients have no address here, and so no rate: proxy_protocol would tell it")
+			warn(item("listen", i), "clients of a socket have no address, so no rate applies: with proxy_protocol the peer can send one")
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (v *validator) routes() {
 		return
 	}
 	if len(c.Routes) == 0 && v.noErrorAt("routes") {
-		v.fail("routes", "want at least one route, or no such key where there is one origin")
+		v.fail("routes", "want at least one route, or remove the key if there is one origin")
 	}
 	names := map[string]string{}
 	for i, r := range c.Routes {
@@ -46,7 +46,7 @@ func (v *validator) routeName(path, name string, names map[string]string) {
 		v.fail(path, "want another name: this one is the label of requests without a route")
 	}
 	if other, ok := names[name]; ok && v.noErrorAt(path) {
-		v.fail(path, "want a name of its own, this one is that of "+other)
+		v.fail(path, "want a unique name: this is the name of "+other)
 	}
 	names[name] = strings.TrimSuffix(path, ".name")
 }
@@ -84,7 +84,7 @@ func (v *validator) unusedSections() {
 	}
 	for _, p := range policies() {
 		if at := child("admission", p.section()); p.section() != "" && v.src.given(at) && !v.c.uses(p) && !v.c.shadows(p) {
-			v.addError(at, "", "want no such section: no route uses the policy "+string(p))
+			v.addError(at, "", "remove the section: no route uses the policy "+string(p))
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (v *validator) unusedMoreThan() {
 		policy, moreThan := child(path, "policy"), child(path, "more_than")
 		rule := v.c.rule(r.ownRule)
 		if v.src.given(moreThan) && rule.Policy != PolicyCounting && v.noErrorAt(policy, moreThan, "admission.policy") {
-			v.fail(moreThan, "want no such key: the route's policy is "+string(rule.Policy)+", not counting")
+			v.fail(moreThan, "remove it: the route's policy is "+string(rule.Policy)+", not counting")
 		}
 	}
 }

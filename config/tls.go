@@ -52,7 +52,7 @@ func (v *validator) tls() {
 // unusedTLSKeys refuses what says something about TLS that no listener speaks. The default,
 // written out, says nothing.
 func (v *validator) unusedTLSKeys() {
-	want := "want no such key: " + v.noTLS()
+	want := "remove it: " + v.noTLS()
 	if len(v.c.TLS.Certificates) > 0 && v.noErrorAt("tls.certificates", "listen") {
 		v.addError("tls.certificates", "", want)
 	}
@@ -64,7 +64,7 @@ func (v *validator) unusedTLSKeys() {
 // noTLS says why nothing is served with TLS.
 func (v *validator) noTLS() string {
 	if v.src.places["listen[0].address"].flag != "" {
-		return flagListen + " stands in the place of all of listen, and has no TLS"
+		return flagListen + " replaces all of listen, and has no TLS"
 	}
 	return "no listener has tls: true"
 }

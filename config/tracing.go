@@ -86,7 +86,7 @@ func (v *validator) endpoint(path, text string) {
 	case !reachable(u):
 		v.fail(path, want+", with a port of 1 to 65535")
 	case u.User != nil:
-		v.fail(path, want+", without user or password; tracing.headers has a place for them")
+		v.fail(path, want+", without user or password; put them into tracing.headers")
 	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
 		v.fail(path, want+", without query or fragment")
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/v1/traces"):
@@ -102,9 +102,9 @@ func (v *validator) sentField(path, name, value string) {
 	}):
 		v.addError(path, "", "want the name of a header field")
 	case slices.Contains([]string{"content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "host", "user-agent"}, strings.ToLower(name)):
-		v.addError(path, "", "want no such field: it is ours to say")
+		v.addError(path, "", "remove it: edgeproxy sets this field")
 	case value == "" || len(value) > 4096 || strings.Trim(value, " ") != value || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		v.addError(path, "", "want a value of 1 to 4096 bytes, without control characters or spaces around it")
+		v.addError(path, "", "want a value of 1 to 4096 bytes, without control characters, and without spaces before or behind it")
 	}
 }
 

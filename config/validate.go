@@ -34,7 +34,7 @@ func validate(c *Config, r *report) {
 	v.cache()
 	v.limits()
 	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.noErrorAt("cache_status") {
-		v.fail("cache_status.trusted", "want no such list, or send: trusted")
+		v.fail("cache_status.trusted", "want send: trusted as well, or remove the list")
 	}
 	v.compression()
 	v.accessLog()

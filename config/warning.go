@@ -24,7 +24,7 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfTrust(warn)
 	for i, late := range c.Routes {
 		if at := descendant(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
-			warn(at, "does nothing: a route with match.headers or match.query shares its paths with others, and its responses may not speak for them")
+			warn(at, "has no effect: a route with match.headers or match.query shares its paths with other routes, so its responses may not decide for them")
 		}
 		for j, early := range c.Routes[:i] {
 			if early.Match.covers(late.Match) {
@@ -61,12 +61,12 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 		{"admission.counting", PolicyCounting, c.Admission.Counting.Window},
 	} {
 		if f.window.Mode == WindowFixed && f.window.RotateEvery == 0 && c.uses(f.policy) {
-			warn(child(f.path, "rotate_every"), "rotates by fill only: a sighting is remembered until "+
-				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more have come, however long that takes")
+			warn(child(f.path, "rotate_every"), "rotates only when full: a key is remembered until "+
+				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more were requested, however long that takes")
 		}
 	}
 	if sure := c.guaranteedFill(); c.Admission.OpenBelow > sure {
-		warn(openBelow, "a full cache may stay below this share of its size, and the gate open: want at most "+
+		warn(openBelow, "a full cache may stay below this share of its size, and then everything is stored: want at most "+
 			strconv.FormatFloat(sure, 'f', 2, 64)+", or a smaller max_object_bytes")
 	}
 }

@@ -111,7 +111,7 @@ func TestSocketsOfOriginsRefused(t *testing.T) {
 		}
 	}
 	f(`servers: ["https://unix:/run/app.sock"]`, ":1:27: origins.app.servers[0]: https://unix:/run/app.sock: want unix:/PATH, without http:// before it and without TLS")
-	f(`servers: ["unix:app.sock"]`, "origins.app.servers[0]: unix:app.sock: want unix: and a path of 107 bytes at most that begins with /")
-	f(`servers: ["unix:/run/app.sock"], tls: {server_name: app}`, "origins.app.tls: want no such section: no server is https")
+	f(`servers: ["unix:app.sock"]`, "origins.app.servers[0]: unix:app.sock: want unix: and the path of a socket in the file system, which begins with / and has at most 107 bytes")
+	f(`servers: ["unix:/run/app.sock"], tls: {server_name: app}`, "origins.app.tls: remove the section: no server is https")
 	f(`servers: ["unix:/run/a.sock", "unix:/run/a.sock"]`, "want each server once")
 }

@@ -67,7 +67,7 @@ func (r *Route) ownAdmission() table {
 	out := r.ownRule.table()
 	for _, p := range policies() {
 		if p.section() != "" {
-			out = append(out, misplaced(p.section(), "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide"))
+			out = append(out, misplaced(p.section(), "belongs in the admission section: a route may have only policy and more_than, all routes share the filters"))
 		}
 	}
 	return out
@@ -75,11 +75,11 @@ func (r *Route) ownAdmission() table {
 
 // ownCaching is the cache section of a route.
 func (r *Route) ownCaching() table {
-	out := append(r.ownCache.table(), misplaced("any_language_order", "want it in the cache section for all routes"))
+	out := append(r.ownCache.table(), misplaced("any_language_order", "belongs in the cache section: it is the same for all routes"))
 	for _, name := range []string{"collapse", "uncacheable_for", "memory"} {
 		out = append(out, notSupported(name))
 	}
-	return append(out, misplaced("disk", "want it in the cache section: the disk is that of all routes"))
+	return append(out, misplaced("disk", "belongs in the cache section: all routes share the disk"))
 }
 
 func (c *Cache) table() table {
