@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// warnOfAccess warns of lists that let everybody in without the word for it, of passwords
-// that a redirect to https asks for before TLS, and of a redirect that leads https to itself.
+// warnOfAccess warns of lists that let every client in without the word all, of routes that ask
+// for a password over http before they redirect to https, and of redirects from https to itself.
 func (c *Config) warnOfAccess(warn func(path, text string)) {
 	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
 	for i := range c.Routes {
@@ -25,7 +25,7 @@ func (c *Config) warnOfAccess(warn func(path, text string)) {
 	}
 }
 
-// warnOfEveryAddress warns of a list of those to let in that has all addresses of a family.
+// warnOfEveryAddress warns of an allow list that has all addresses of IPv4 or of IPv6.
 func warnOfEveryAddress(path string, allow []netip.Prefix, warn func(path, text string)) {
 	for i, n := range allow {
 		if family := "IPv6"; n.Bits() == 0 {
@@ -37,16 +37,16 @@ func warnOfEveryAddress(path string, allow []netip.Prefix, warn func(path, text 
 	}
 }
 
-// onlyHTTP reports whether no request by https matches, by what is said of scheme or ports.
+// onlyHTTP reports whether the scheme or the ports of m exclude requests by https.
 func (m *Match) onlyHTTP() bool {
 	return m.Scheme == SchemeHTTP || !slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port != 80 })
 }
 
-// takesHTTPS reports whether requests by https to the usual port may match, whatever their host.
+// takesHTTPS reports whether requests by https to port 443 may match.
 func (m *Match) takesHTTPS() bool {
 	return m.Scheme != SchemeHTTP && slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port == 0 || h.Port == 443 })
 }
 
-// mayServeHTTPS reports whether a request of the listener may count as https: by TLS, or by what a
-// trusted proxy says.
+// mayServeHTTPS reports whether requests to the listener may count as https: they come by TLS, or a
+// trusted proxy says so.
 func (l Listen) mayServeHTTPS() bool { return l.TLS || len(l.TrustedProxies) > 0 }

@@ -16,7 +16,7 @@ func (a *AccessLog) table() table {
 	}
 }
 
-// table is the access_log section of a route; its sample may be that of all routes.
+// table is the access_log section of a route.
 func (r *RouteLog) table() table {
 	return table{
 		live("enabled", boolean(&r.Enabled, true), "false logs no request of the route."),
@@ -27,8 +27,8 @@ func (r *RouteLog) table() table {
 
 const wantOneLog = "belongs in the access_log section: all routes write one log"
 
-// routeLog returns what the route whose access_log section is at path and holds own has of the log.
-// Keys that the section lacks are those of all routes.
+// routeLog returns the log settings of a route. Its access_log section is at path and holds own. Keys
+// that the section lacks have the values for all routes.
 func (c *Config) routeLog(src *source, path string, own *RouteLog) RouteLog {
 	out := RouteLog{Enabled: true, Sample: c.AccessLog.Sample}
 	out.table().overlay(own.table(), src, path)
@@ -50,7 +50,7 @@ func (v *validator) accessLog() {
 	}
 }
 
-// logTemplate checks the template, and that it is there if and only if the format is one.
+// logTemplate checks the template, and that there is one exactly if the format is template.
 func (v *validator) logTemplate() {
 	const format, template = "access_log.format", "access_log.template"
 	a := &v.c.AccessLog
@@ -69,7 +69,7 @@ func (v *validator) logTemplate() {
 	}
 }
 
-// unusedLogKeys refuses what is said of a log that is not written: its writer expects one.
+// unusedLogKeys refuses settings of a log that is not written: the operator expects one.
 func (v *validator) unusedLogKeys() {
 	a, defaults := &v.c.AccessLog, withDefaults((*AccessLog).table)
 	if a.Path != "" || !v.noErrorAt("access_log.path") {

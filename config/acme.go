@@ -9,19 +9,19 @@ import (
 	"unicode"
 )
 
-// ACME says which certificates are asked for at an authority, and how (RFC 8555).
-// Without names there is none of it.
+// ACME says which certificates are ordered from an authority, and how (RFC 8555).
+// Without names nothing is ordered.
 type ACME struct {
 	Names      []string // host names in lower case, each once
-	Agree      bool     // to the terms of the authority; true where there are names
+	Agree      bool     // to the terms of the authority; true if there are names
 	Email      string   // where the authority may write to; "" is nowhere
 	Directory  string   // the authority's directory, an https URL
-	CA         string   // a file with the roots that the directory is trusted by, PEM; "" is the system's
+	CA         string   // a PEM file with the roots to verify the directory; "" is the system's
 	Storage    string   // the folder with account, keys and certificates
 	Challenges []Challenge
 }
 
-// Challenge is a way to show the authority that a name is ours.
+// Challenge is a way to prove to the authority that a name is ours.
 type Challenge string
 
 // The values of Challenge.
@@ -55,7 +55,7 @@ func acmeName(name *string) *scalar[string] {
 	return parsed(name, "", "host name", wantACMEName, parseACMEName, func(s string) string { return s })
 }
 
-// parseACMEName reads a host name that an authority can look at over the network. The
+// parseACMEName reads a host name that an authority can check over the network. The
 // error says what is wanted.
 func parseACMEName(text string) (string, error) {
 	name := strings.ToLower(text)
@@ -105,7 +105,7 @@ func (v *validator) acme(secure bool) {
 	v.challenges(child(section, "challenges"), a.Challenges)
 }
 
-// want says what is wanted at path, unless it is there, or something else is wrong.
+// want adds the error want at path, unless right is true or path has an error already.
 func (v *validator) want(right bool, path, want string) {
 	if !right && v.noErrorAt(path) {
 		v.fail(path, want)
@@ -126,8 +126,8 @@ func (v *validator) acmeNames(path string, names []string) {
 	}
 }
 
-// challenges checks that each can be met. Those that nobody asked for are only tried
-// where they can be.
+// challenges checks that each challenge of the file is possible. Default challenges that are
+// not possible are no error: they are not tried.
 func (v *validator) challenges(path string, challenges []Challenge) {
 	v.want(len(challenges) > 0, path, "want at least one of tls-alpn-01 and http-01")
 	for i, c := range challenges {
@@ -142,7 +142,7 @@ func (v *validator) challenges(path string, challenges []Challenge) {
 	}
 }
 
-// plain reports whether a listener is without TLS.
+// plain reports whether there is a listener without TLS.
 func (c *Config) plain() bool {
 	return slices.ContainsFunc(c.Listen, func(l Listen) bool { return !l.TLS })
 }

@@ -19,16 +19,17 @@ const (
 	wantHeader  = "want client, server or HOST[:PORT]"
 )
 
-// localhost is what a server on a socket is called in a Host field, as nginx does.
+// localhost is the Host field for a server on a socket, as in nginx.
 const localhost = "localhost"
 
-// hasPath reports whether rest, of a URL, has one but "/" and nothing behind it.
+// hasPath reports whether rest, the part of a URL behind the scheme, has a path other than "/",
+// and neither query nor fragment.
 func hasPath(rest string) bool {
 	_, path, _ := strings.Cut(rest, "/")
 	return path != "" && !strings.ContainsAny(rest, "?#")
 }
 
-// parseServer reads a URL of a server, or unix: and the path of its socket. The error says what is wanted.
+// parseServer reads the URL of a server, or unix: and the path of its socket. The error says what is wanted.
 func parseServer(text string) (Server, error) {
 	if strings.HasPrefix(text, socketPrefix) {
 		return parseSocket(text)
@@ -91,7 +92,7 @@ func parsePattern(text string) (HostPattern, error) {
 	return HostPattern{Host: host, Subdomains: subdomains, Port: port}, nil
 }
 
-// String returns it as a file has it.
+// String returns the pattern as in a file.
 func (p HostPattern) String() string {
 	text := cmp.Or(p.Host, "*")
 	if p.Subdomains {
@@ -103,9 +104,8 @@ func (p HostPattern) String() string {
 	return text
 }
 
-// splitHost takes HOST[:PORT] apart: host in lower case, without a trailing dot
-// and with the brackets of an IPv6 address; port 1 to 65535, or 0 if there is
-// none.
+// splitHost splits HOST[:PORT]. The host is in lower case, without a trailing dot and
+// with the brackets of an IPv6 address. The port is 1 to 65535, or 0 if there is none.
 func splitHost(text string) (host string, port int, ok bool) {
 	host = text
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
@@ -129,7 +129,7 @@ func parsePort(text string) (int, bool) {
 	return int(n), err == nil && strconv.FormatUint(n, 10) == text
 }
 
-// reachable reports whether the port of u is one that can be connected to; where there is none, that of its scheme is.
+// reachable reports whether u has no port, or one from 1 to 65535.
 func reachable(u *url.URL) bool {
 	port, ok := parsePort(u.Port())
 	return u.Port() == "" || ok && port > 0

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Admin is the listener for operators. Token and TokenFile exclude each other; where the
-// address is neither loopback nor a socket, one of them is there.
+// Admin is the listener for operators. At most one of Token and TokenFile is set. If the
+// address is neither loopback nor a socket, one of them is.
 type Admin struct {
 	Address    string
 	SocketMode fs.FileMode
-	// Token is what every request but those for health and metrics must carry, as a bearer
-	// token; "" asks for none.
+	// Token is the bearer token of every request, except those for health and metrics; "" is
+	// no token.
 	Token Secret
 	// TokenFile is the path of a file that holds the token. White space around the token is
 	// ignored. This package does not read the file.
@@ -24,10 +24,10 @@ type Admin struct {
 	Pprof bool // profiles of the process under /debug/pprof/
 }
 
-// Listen returns it as an address to open.
+// Listen returns the listener's address and socket mode.
 func (a Admin) Listen() Listen { return Listen{Address: a.Address, SocketMode: a.SocketMode} }
 
-// Secret is text that is not shown: it prints as stars, in JSON and in logs too.
+// Secret is text that prints as stars, in JSON and in logs too.
 type Secret string
 
 // stars stand for a secret.
@@ -41,13 +41,13 @@ func (s Secret) String() string {
 	return stars
 }
 
-// GoString is String.
+// GoString returns stars, like String.
 func (s Secret) GoString() string { return s.String() }
 
-// MarshalText is String.
+// MarshalText returns stars, like String.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MaxToken is the most bytes of a token: it has to fit into the head of a request.
+// MaxToken is the largest size of a token in bytes: it has to fit into the head of a request.
 const MaxToken = 1024
 
 // ValidToken reports whether a header field can carry the token as it is.
@@ -55,7 +55,7 @@ func ValidToken(token string) bool {
 	return token != "" && len(token) <= MaxToken && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-// minToken is the length in bytes below which a token may be guessed by many tries.
+// minToken is the size in bytes below which a token is easy to guess.
 const minToken = 16
 
 func (a *Admin) table() table {
@@ -72,7 +72,7 @@ func (a *Admin) table() table {
 	}
 }
 
-// admin checks the listener for operators, but for what all listeners have.
+// admin checks the settings that only the listener for operators has.
 func (v *validator) admin() {
 	const token, file, address = "admin.token", "admin.token_file", "admin.address"
 	a := &v.c.Admin
@@ -89,7 +89,7 @@ func (v *validator) admin() {
 	v.adminHosts(a.Hosts)
 }
 
-// adminHosts checks what the listener for operators is called besides.
+// adminHosts checks the host names of the listener for operators.
 func (v *validator) adminHosts(hosts []string) {
 	for i, host := range hosts {
 		at := item("admin.hosts", i)
@@ -100,13 +100,13 @@ func (v *validator) adminHosts(hosts []string) {
 	}
 }
 
-// Open reports whether others than this machine may reach the valid address.
+// Open reports whether other machines may reach the address, which is valid.
 func (a Admin) Open() bool {
 	l := a.Listen()
 	return !l.Socket() && !loopback(a.Address)
 }
 
-// warnOfAdmin warns of a listener for operators that is open, but not as intended.
+// warnOfAdmin warns of a short token and of an admin listener that other machines reach.
 func (c *Config) warnOfAdmin(warn func(path, text string)) {
 	a := &c.Admin
 	if a.Token != "" && len(a.Token) < minToken {

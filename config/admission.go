@@ -13,56 +13,56 @@ type Policy string
 
 // The policies.
 const (
-	PolicyAlways    Policy = "always"     // each
-	PolicySecondHit Policy = "second-hit" // whose key was sighted before within the window
-	PolicyCounting  Policy = "counting"   // whose key was sighted more than MoreThan times
-	PolicyChance    Policy = "chance"     // that are drawn by lot
+	PolicyAlways    Policy = "always"     // all
+	PolicySecondHit Policy = "second-hit" // those whose key was sighted before within the window
+	PolicyCounting  Policy = "counting"   // those whose key was sighted more than MoreThan times
+	PolicyChance    Policy = "chance"     // a random share
 	PolicyNever     Policy = "never"      // none
 )
 
-// Admission is the policy of all routes that do not say otherwise, and the
-// filters, which are process-wide.
+// Admission is the policy of all routes without one of their own, and the filters, which
+// all routes share.
 type Admission struct {
 	Policy    Policy
 	SecondHit Window
 	Counting  Counting
 	Chance    Chance
-	OpenBelow float64 // the gate is open while the cache is below this share of its size; 0 to 1, 0 is never
+	OpenBelow float64 // everything storable is stored while the cache is below this share of its size; 0 to 1, 0 is never
 	State     string  // the file that keeps the sightings over a restart; "" is none
-	Shadow    []Rule  // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two alike
+	Shadow    []Rule  // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two the same
 }
 
 // MaxShadow is the largest number of shadow policies.
 const MaxShadow = 8
 
-// WindowMode is how long the generations of a window are.
+// WindowMode says what decides how long a generation of a window is.
 type WindowMode string
 
 // The modes.
 const (
-	WindowAuto  WindowMode = "auto"  // as long as suits the cache
-	WindowFixed WindowMode = "fixed" // as RotateEvery and Capacity say
+	WindowAuto  WindowMode = "auto"  // what the cache holds
+	WindowFixed WindowMode = "fixed" // RotateEvery and Capacity
 )
 
-// Window is the memory of a filter: generations that are rotated after a time
-// or when the newest is full, whichever comes first.
+// Window is the memory of a filter. It has generations, which are rotated after a time or
+// when the newest is full, whichever comes first.
 type Window struct {
-	Mode              WindowMode    // the file's window; absent it is auto, or fixed where capacity is given
+	Mode              WindowMode    // the file's window; without it auto, or fixed if capacity is given
 	Generations       int           // parts of the window
-	RotateEvery       time.Duration // 0 is not by time
+	RotateEvery       time.Duration // 0 does not rotate by time
 	Capacity          int           // distinct keys a generation holds; 0 under WindowAuto
 	FalsePositiveRate float64       // of the whole window when full
 }
 
-// fixedCapacity is that of a fixed window for which none is given, and fixedSecondHit and
-// fixedCounting are its periods.
+// fixedCapacity is the default capacity of a fixed window. fixedSecondHit and fixedCounting
+// are the default periods.
 const (
 	fixedCapacity  = 1_000_000
 	fixedSecondHit = 30 * time.Minute
 	fixedCounting  = 6 * time.Hour
 )
 
-// resolve fills in what the file leaves open; every is the period of a fixed window.
+// resolve sets the defaults of a fixed window; every is its period.
 func (w *Window) resolve(src *source, path string, every time.Duration) {
 	if !src.given(child(path, "window")) && src.given(child(path, "capacity")) {
 		w.Mode = WindowFixed
@@ -84,22 +84,22 @@ type Counting struct {
 	Window
 }
 
-// Chance is the lot of PolicyChance.
+// Chance is the setting of PolicyChance.
 type Chance struct {
 	Probability float64 // the share that is stored; above 0, at most 1
 }
 
-// Rule is what one route goes by.
+// Rule is the admission policy of one route, with its parameter.
 type Rule struct {
 	Policy      Policy
 	MoreThan    int     // 1 to 14 under PolicyCounting, else 0
 	Probability float64 // that of Chance under PolicyChance, else 0
 }
 
-// Parameter is the value of what the policy of r is told, 0 where it is told nothing.
+// Parameter returns the parameter of r's policy: MoreThan, Probability, or 0 if it has none.
 func (r Rule) Parameter() float64 { return max(float64(r.MoreThan), r.Probability) }
 
-// rule returns what a route goes by that asks for own.
+// rule returns the rule of a route whose own settings are own.
 func (c *Config) rule(own Rule) Rule {
 	r := Rule{Policy: cmp.Or(own.Policy, c.Admission.Policy)}
 	if r.Policy == PolicyCounting {
@@ -119,7 +119,7 @@ func policies() (out []Policy) {
 	return out
 }
 
-// section returns the name of the policy's section in admission, "" if it has none.
+// section returns the name of the policy's section in admission, "" if there is none.
 func (p Policy) section() string {
 	known, err := policy.Parse(string(p))
 	if err != nil || !known.Remembers() && known.Parameter() == nil {
@@ -128,14 +128,13 @@ func (p Policy) section() string {
 	return known.Section()
 }
 
-// has reports whether the policy is a known one of which the table says this.
-func (p Policy) has(what func(policy.Policy) bool) bool {
+// has reports whether the policy is known and has the property.
+func (p Policy) has(property func(policy.Policy) bool) bool {
 	known, err := policy.Parse(string(p))
-	return err == nil && what(known)
+	return err == nil && property(known)
 }
 
-// The greatest values of the filters' settings: a larger filter would not fit into the
-// machine.
+// The largest values of the filters' settings: a larger filter would not fit into memory.
 const (
 	maxCapacity  = 1_000_000_000
 	maxFalseRate = 0.5
@@ -158,9 +157,9 @@ func (a *Admission) table() table {
 	}
 }
 
-// table has the period of a fixed window, and the memory that the greatest one takes at
-// the default rate and number of generations: some 12.3 bits or 59 bits of counters a key
-// and generation, where f is the rate of one (Bloom 1970).
+// table returns the settings of a window. every is the default period of a fixed one. memory
+// is what the largest window takes at the default rate and number of generations: about 12.3
+// bits, or 59 bits of counters, for each key and generation (Bloom 1970).
 func (w *Window) table(memory string, every time.Duration) table {
 	most := strconv.Itoa(maxCapacity)
 	return table{
@@ -192,13 +191,13 @@ func (c *Chance) table() table {
 	}
 }
 
-// sightings is how many a key needs under PolicyCounting.
+// sightings is the number of sightings that a key needs to exceed under PolicyCounting.
 func sightings(field *int, byDefault int) *number[int] {
 	p := policy.Counting.Parameter()
 	return count(field, byDefault).between(int(p.Least), int(p.Most)).withError("want " + p.Want() + ": a counter has four bits and ends at 15")
 }
 
-// derivedProbability is what a shadow of chance has from admission.chance, as it was at the start.
+// derivedProbability names the probability that a shadow policy chance takes from admission.chance.
 func (r *Rule) derivedProbability() string {
 	if r.Policy != PolicyChance {
 		return ""
@@ -206,7 +205,7 @@ func (r *Rule) derivedProbability() string {
 	return " at probability " + strconv.FormatFloat(r.Probability, 'g', -1, 64)
 }
 
-// table is what a route does otherwise than all.
+// table is the admission section of a route.
 func (r *Rule) table() table {
 	return table{
 		live("policy", enum(&r.Policy, "", policies()...), "The policy of this route, in place of admission.policy.").asOptional().withExample("counting"),

@@ -10,7 +10,7 @@ import (
 
 // Redirect sends clients elsewhere.
 type Redirect struct {
-	To     string // a URL with places such as {host}; "" is no redirect. Others check it: see internal/proxy
+	To     string // a URL with placeholders such as {host}; "" is no redirect. internal/proxy checks it
 	Status RedirectStatus
 }
 
@@ -19,22 +19,22 @@ type RedirectStatus string
 
 // Respond is a fixed answer.
 type Respond struct {
-	Status  int // 0 is no such answer
+	Status  int // 0 is no fixed answer
 	Body    string
 	Headers map[string]string
 }
 
-// Access says which clients a route is for.
+// Access says which clients a route serves.
 type Access struct {
-	Allow, Deny []netip.Prefix // Deny goes first; an empty Allow is all. Within this package the words all and none are empty, but not nil
+	Allow, Deny []netip.Prefix // Deny takes precedence; an empty Allow is all. In this package the words all and none are empty lists, not nil
 	BasicAuth   BasicAuth
 }
 
-// BasicAuth names the users that a route is for (RFC 7617).
+// BasicAuth names the users that a route serves (RFC 7617).
 type BasicAuth struct {
-	Enabled   bool   // false: everybody, whatever stands at the top. UsersFile is "" then in what is in force
-	UsersFile string // of htpasswd, with hashes of bcrypt; "" is everybody. Others read it: see internal/basicauth
-	Realm     string // what clients are told that they are asked for
+	Enabled   bool   // false serves everybody, even if the top of the file has users. UsersFile in force is "" then
+	UsersFile string // of htpasswd, with bcrypt hashes; "" is everybody. internal/basicauth reads it
+	Realm     string // the realm that clients are shown
 }
 
 func (r *Redirect) table() table {
@@ -70,7 +70,7 @@ func (b *BasicAuth) table() table {
 	}
 }
 
-// basicAuth checks what a route or the top says of users, and what is in force by it.
+// basicAuth checks the basic_auth section of a route or of the top, and the settings in force.
 func (v *validator) basicAuth(path string, own, inForce *BasicAuth) {
 	enabled, file, realm := child(path, "enabled"), child(path, "users_file"), child(path, "realm")
 	switch {
@@ -94,10 +94,10 @@ func validRealm(realm string) bool {
 	return realm != "" && len(realm) <= 128 && !strings.ContainsFunc(realm, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 }
 
-// AnswersItself reports whether the route has no origin.
+// AnswersItself reports whether the route has redirect or respond in place of an origin.
 func (r *Route) AnswersItself() bool { return r.Redirect.To != "" || r.Respond.Status != 0 }
 
-// timeoutsWithoutOrigin refuses times for an origin that is not asked.
+// timeoutsWithoutOrigin refuses timeouts of a route that asks no origin.
 func (v *validator) timeoutsWithoutOrigin(path string, r *Route) {
 	for _, s := range []struct {
 		name string
@@ -109,10 +109,11 @@ func (v *validator) timeoutsWithoutOrigin(path string, r *Route) {
 	}
 }
 
-// validRespondStatus reports whether an answer with this status may be made of nothing but its text.
+// validRespondStatus reports whether a fixed answer may have this status. 206 and 304 need more
+// than a body.
 func validRespondStatus(n int) bool { return n >= 200 && n <= 599 && n != 206 && n != 304 }
 
-// redirectAndRespond checks what a route answers itself.
+// redirectAndRespond checks the sections redirect and respond of a route.
 func (v *validator) redirectAndRespond(path string, r *Route) {
 	to, status, body := descendant(path, "redirect.to"), descendant(path, "respond.status"), descendant(path, "respond.body")
 	if !v.noErrorAt(to, status, body) {

@@ -1,7 +1,7 @@
 package config
 
-// warnOfAnswers warns of what a route that answers itself says about an origin and the cache. It has no effect.
-// Its fields in headers.response are the likeliest of these: they are those of the origin's responses.
+// warnOfAnswers warns of settings for the origin and the cache in a route with redirect or respond: they have no effect.
+// The likeliest mistake is headers.response, which only sets fields of the origin's responses.
 func (c *Config) warnOfAnswers(warn func(path, text string)) {
 	for i := range c.Routes {
 		if !c.Routes[i].AnswersItself() {

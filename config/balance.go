@@ -13,40 +13,40 @@ type Balance string
 // The values of Balance.
 const (
 	RoundRobin       Balance = "round_robin"       // in turn, by weight
-	LeastConnections Balance = "least_connections" // the fewest in use for its weight
-	BalanceHash      Balance = "hash"              // by what is asked for: a URL has the same server, by weight
+	LeastConnections Balance = "least_connections" // the fewest connections in use, relative to its weight
+	BalanceHash      Balance = "hash"              // consistent hashing of the URL, by weight
 )
 
 // Ejection says when a server that fails gets no requests for a while.
 type Ejection struct {
-	Failures int // to connect, in a row; 0 is never
+	Failures int // failures in a row to connect; 0 is never
 
-	FailureRatio float64       // of the requests within Window that broke behind the connection; 0 is never
+	FailureRatio float64       // share of the requests within Window that failed after connecting; 0 is never
 	Window       time.Duration // how far back requests are counted
 	MinRequests  int           // within Window
-	MinTargets   int           // different ones that broke
+	MinTargets   int           // different targets that failed
 
-	Backoff    time.Duration // how long, doubled by each trial that finds no connection; above 0
-	MaxBackoff time.Duration // at most; not below Backoff
+	Backoff    time.Duration // how long a server is ejected, doubled by each trial that cannot connect; above 0
+	MaxBackoff time.Duration // the longest ejection; not below Backoff
 	AllEjected AllEjected
 }
 
-// AllEjected is a value of all_ejected: what is done while every server is out.
+// AllEjected is a value of all_ejected: what happens to requests while every server is ejected or unhealthy.
 type AllEjected string
 
 // The values of AllEjected.
 const (
-	AllTried   AllEjected = "try"    // requests go to them as if none was
-	AllRefused AllEjected = "refuse" // an answer of 503 at once, but for one trial at a time
+	AllTried   AllEjected = "try"    // they are sent as if no server was ejected
+	AllRefused AllEjected = "refuse" // they get 503 at once, except one trial at a time
 )
 
-// Health says how servers are asked whether they are well.
+// Health is the settings of health checks.
 type Health struct {
 	Path               string        // of a GET; "" is no checks
 	Interval           time.Duration // between two checks of a server
-	Timeout            time.Duration // of one; above 0
-	Healthy, Unhealthy int           // checks in a row that bring back or take out
-	Status             Statuses      // of a good answer
+	Timeout            time.Duration // of one check; above 0
+	Healthy, Unhealthy int           // checks in a row that bring a server back, or take it out
+	Status             Statuses      // of a successful check
 }
 
 // Statuses is a range of status codes.
@@ -109,7 +109,7 @@ func (h *Health) table() table {
 // statuses is a status or a range of them.
 func statuses(field *Statuses, byDefault Statuses) *scalar[Statuses] {
 	s := parsed(field, byDefault, "status or range of them", wantStatuses, parseStatuses, Statuses.String)
-	s.yaml = Statuses.String // no reader takes it for anything that it is not
+	s.yaml = Statuses.String // needs no quotes in YAML
 	return s
 }
 
@@ -121,11 +121,11 @@ func (s Statuses) String() string {
 	return strconv.Itoa(s.From) + "-" + strconv.Itoa(s.To)
 }
 
-// maxBackoff is the longest time that a server may be ejected for at once.
+// maxBackoff is the largest value of max_backoff.
 const maxBackoff = 24 * time.Hour
 
-// maxTargets keeps small what a request that breaks has to look through, maxEjectionWindow
-// what is held of a server near to what it is.
+// maxTargets bounds the work of a request that fails. maxEjectionWindow keeps the counts of a
+// server recent.
 const (
 	maxTargets        = 100
 	maxEjectionWindow = time.Hour

@@ -7,22 +7,21 @@ import (
 )
 
 // Caching is what the operator chooses within RFC 9111, for all routes or for one.
-// All spans may be 0.
+// All durations may be 0.
 type Caching struct {
-	Enabled bool // false: requests pass by the cache, and share no fetch
-
+	Enabled     bool                  // false: requests bypass the cache, and share no fetch
 	DefaultTTL  time.Duration         // for 200, 203, 301 and 308 without freshness information; 0 is none
 	Heuristic   Heuristic             // a lifetime from Last-Modified (RFC 9111 section 4.2.2)
 	TTLByStatus map[int]time.Duration // for responses of a status without freshness information
 	ForceTTL    time.Duration         // in place of the lifetime that a 200, 203, 301 or 308 has; 0 is off
-	ErrorMaxTTL time.Duration         // of every stored 4xx and 5xx but 404, 410 and 451; TTLByStatus goes before; 0 stores none
+	ErrorMaxTTL time.Duration         // of every stored 4xx and 5xx except 404, 410 and 451; TTLByStatus takes precedence; 0 stores none
 	SetCookie   SetCookie
 	Stale       Stale
 	Bypass      Bypass
 
 	Key Key
 
-	// StripCookies names cookies that are taken out of requests; a * at the end stands for
+	// StripCookies names cookies that are removed from requests; a * at the end stands for
 	// any ending.
 	StripCookies []string
 
@@ -30,38 +29,38 @@ type Caching struct {
 	// stored; 0 fetches them whole.
 	Slice Size
 
-	// SurrogateControl lets an origin speak to this cache by Surrogate-Control, which
-	// then goes before Cache-Control as CDN-Cache-Control always does.
+	// SurrogateControl lets Surrogate-Control take precedence over Cache-Control, as
+	// CDN-Cache-Control always does.
 	SurrogateControl bool
 
-	// SendTags sends Surrogate-Key and Cache-Tag on to trusted proxies, which are caches then.
+	// SendTags sends Surrogate-Key and Cache-Tag to trusted proxies, which are caches then.
 	SendTags bool
 
-	// NoVarySearch lets responses say that other queries of their path mean the same.
+	// NoVarySearch lets a response say that other queries of its path mean the same.
 	NoVarySearch bool
 
 	// HonorRequest obeys the Cache-Control of requests (RFC 9111 section 5.2.1). A request's
 	// only-if-cached is always obeyed.
 	HonorRequest bool
 
-	// HonorNoStore makes a request with Cache-Control: no-store pass by the cache. Without it
+	// HonorNoStore makes a request with Cache-Control: no-store bypass the cache. Without it
 	// that directive is ignored.
 	HonorNoStore bool
 
-	// StorePostAnswers lets the answer to a POST serve later GETs where it says that it is
+	// StorePostAnswers lets the response to a POST serve later GETs if it says that it is
 	// the representation of its own URL (RFC 9110 section 9.3.3).
 	StorePostAnswers bool
 
-	// Upgrades lets origins switch to another protocol; else a request goes as if it had not
-	// asked for one.
+	// Upgrades lets origins switch to another protocol. Without it a request is sent as if it
+	// had not asked for an upgrade.
 	Upgrades bool
 
-	// Invalidate is what a request by an unsafe method makes the cache forget.
+	// Invalidate is what a request by an unsafe method invalidates.
 	Invalidate Invalidate
 }
 
-// Invalidate is what a request by an unsafe method makes the cache forget, if its answer is
-// no error (RFC 9111 section 4.4).
+// Invalidate is what a request by an unsafe method invalidates, if its response is no error
+// (RFC 9111 section 4.4).
 type Invalidate string
 
 // The values of Invalidate.
@@ -71,8 +70,8 @@ const (
 	InvalidateNone    Invalidate = "none"
 )
 
-// Bypass names fields and cookies whose presence makes a request pass by the cache. A
-// * at the end of a cookie's name stands for any ending.
+// Bypass names fields and cookies that make a request bypass the cache. A * at the end of
+// a cookie's name stands for any ending.
 type Bypass struct {
 	Headers, Cookies []string
 }
@@ -99,7 +98,7 @@ func (v *validator) bypass(path string, b *Bypass) {
 
 const wantCookie = "want the name of a cookie; a * at its end stands for any ending"
 
-// names checks a list of tokens, which may have this ending.
+// names checks a list of tokens. Each may end in ending.
 func (v *validator) names(path string, names []string, ending, want string) {
 	for i, name := range names {
 		at := item(path, i)
@@ -109,20 +108,20 @@ func (v *validator) names(path string, names []string, ending, want string) {
 	}
 }
 
-// notToken reports whether r may not stand in a token (RFC 9110 section 5.6.2). Nor may
-// *: it would look like a rule that there is not.
+// notToken reports whether r is not allowed in a token (RFC 9110 section 5.6.2). It refuses *
+// as well, which looks like a wildcard.
 func notToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}*`, r)
 }
 
-// Heuristic finds a lifetime where the origin names none. With either zero it is
-// off.
+// Heuristic is a lifetime for responses without freshness information. If either field is 0,
+// it is off.
 type Heuristic struct {
 	Fraction float64 // of the time since Last-Modified; 0 to 1
 	MaxTTL   time.Duration
 }
 
-// SetCookie says what becomes of responses that set cookies.
+// SetCookie says what to do with responses that set cookies.
 type SetCookie string
 
 // The values of SetCookie.
@@ -133,16 +132,16 @@ const (
 	SetCookieStore  SetCookie = "store"  // stored as they are
 )
 
-// Stale is for how long what is no longer fresh is of use where the origin does not
-// say; must-revalidate and the like go before it.
+// Stale says how long a stale response may be used if the origin does not say. must-revalidate
+// and the like take precedence.
 type Stale struct {
-	OriginFailure   time.Duration // when no answer comes
+	OriginFailure   time.Duration // when the origin does not answer
 	ServerError     time.Duration // in place of a 500, 502, 503 or 504
 	WhileRevalidate time.Duration // while it is validated in the background
-	Keep            time.Duration // with a validator, to be validated
+	Keep            time.Duration // for a response with a validator, to be validated
 }
 
-// ttlByStatus takes a section of final status codes and their lifetimes.
+// ttlByStatus reads a section of status codes and their lifetimes.
 func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
 	return func(n node) {
 		*dst = map[int]time.Duration{}
@@ -159,7 +158,7 @@ func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
 	}
 }
 
-// parseStatus reads a status code that a whole response may have.
+// parseStatus reads a status code of 200 to 599, but not 206 or 304.
 func parseStatus(s string) (status int, ok bool) {
 	if len(s) != 3 {
 		return 0, false
@@ -173,15 +172,15 @@ func parseStatus(s string) (status int, ok bool) {
 	return status, status >= 200 && status <= 599 && status != 206 && status != 304
 }
 
-// caching returns the cache settings of a route whose cache section is at path and holds
-// own. Keys that the section lacks are those of all routes.
+// caching returns the cache settings of a route. Its cache section is at path and holds own.
+// Keys that the section lacks have the values for all routes.
 func (c *Config) caching(src *source, path string, own *Caching) Caching {
 	out := c.Cache.Caching
 	out.table().overlay(own.table(), src, path)
 	return out
 }
 
-// descendant returns the path of a key some sections down.
+// descendant returns the path of a key several sections below path; keys has dots between them.
 func descendant(path, keys string) string {
 	for key := range strings.SplitSeq(keys, ".") {
 		path = child(path, key)
@@ -189,7 +188,7 @@ func descendant(path, keys string) string {
 	return path
 }
 
-// minSlice keeps what a slice takes beside its bytes small.
+// minSlice keeps the overhead of a slice small, relative to its bytes.
 const minSlice = 16 * KiB
 
 // slice checks the size of slices.

@@ -7,19 +7,18 @@ import (
 
 // Change is one setting that differs between two configurations.
 type Change struct {
-	// Path is that of the setting, with names in place of numbers where there are names:
+	// Path is the path of the setting, with names in place of indexes if there are names:
 	// limits.read_idle, origins.app.servers, routes[api].cache.default_ttl.
 	Path string
-	// Old and New are the values as a file may have them, with secrets as stars; "" is an
-	// origin, route or listener that is not there, and a setting that the route leaves to
-	// the section of all routes.
+	// Old and New are the values as in a file, with secrets as stars. "" is an origin, route
+	// or listener that does not exist, or a setting that the route inherits.
 	Old, New string
-	Live     bool // a reload applies it; else it takes a restart
+	Live     bool // a reload applies it; otherwise it takes a restart
 }
 
-// Changes lists what differs between two configurations that Load and the like have
-// handed out, in the order of the reference file. What one of them says and the other
-// has by default is no difference. An origin or route that came or went is one change,
+// Changes lists the differences between two configurations of Load, LoadWith, Parse or
+// FromFlags, in the order of the reference file. A value that is written in one and the default
+// in the other is no difference. An origin or route that was added or removed is one change,
 // and so is another order of routes.
 func Changes(from, to *Config) []Change {
 	c := &comparison{from: &from.src, to: &to.src}
@@ -32,15 +31,15 @@ type comparison struct {
 	out      []Change
 }
 
-// settingPath is the path of a setting: as it is shown, and in both sources.
+// settingPath is the path of a setting: as shown, and in both sources.
 type settingPath struct{ shown, from, to string }
 
 func (w settingPath) child(key string) settingPath {
 	return settingPath{child(w.shown, key), child(w.from, key), child(w.to, key)}
 }
 
-// tables compares two bindings of a table. own says that it is of a route, which has
-// only what it gives.
+// tables compares two bindings of a table. own says that it is a route's section, in which only
+// the keys of the file count.
 func (c *comparison) tables(at settingPath, from, to table, own bool) {
 	for i, s := range from {
 		if !s.isDocumented() {
@@ -71,7 +70,7 @@ func (c *comparison) values(at settingPath, s setting, to value, own bool) {
 	if !own || c.to.given(at.to) {
 		now = to.text(c.to, at.to)
 	}
-	hidden := now != "" && !same(s.value, to) // behind stars, or another setting's
+	hidden := now != "" && !same(s.value, to) // the texts may be equal: secrets are stars, and a value may be derived
 	if of, ok := s.value.(derivedValue); ok && old == now && hidden {
 		old, now = old+of.derivedText(), now+to.(derivedValue).derivedText()
 	}
@@ -80,11 +79,11 @@ func (c *comparison) values(at settingPath, s setting, to value, own bool) {
 	}
 }
 
-// derivedValue is a value that owes a part of itself to another setting. owed says which, behind the
-// text, where that alone has changed.
+// derivedValue is a value that depends on another setting. derivedText names the derived part. It
+// stands behind the text if nothing else has changed.
 type derivedValue interface{ derivedText() string }
 
-// collections compares what has elements, which are told apart by their keys.
+// collections compares two collections. Elements with the same key are compared with each other.
 func (c *comparison) collections(at settingPath, s setting, from, to collection) {
 	was, is := from.elements(at.from), to.elements(at.to)
 	var before, after []string // the keys in both

@@ -9,7 +9,7 @@ import (
 // Compress says which responses of origins are compressed, and how.
 type Compress struct {
 	Codings  []Coding // in the order of preference; none compresses nothing
-	Types    []string // media types, of which text/* is all of text
+	Types    []string // media types; text/* is every text type
 	MinBytes Size     // a shorter response stays as it is
 	Level    CompressLevel
 }
@@ -34,7 +34,7 @@ const (
 	CompressBetter  CompressLevel = "better"
 )
 
-// defaultTypes are of texts, and of what else is usually sent without a coding and gets much shorter by one.
+// defaultTypes are text types, and others that are usually sent without a content coding and compress well.
 func defaultTypes() []string {
 	return []string{
 		"text/*", "application/javascript", "application/json", "application/ld+json", "application/manifest+json", "application/xml",
@@ -55,8 +55,8 @@ func (c *Compress) table() table {
 	}
 }
 
-// compress returns the rules of a route whose compress section is at path and holds own. Keys that the section lacks are those
-// of all routes.
+// compress returns the compression settings of a route. Its compress section is at path and holds own. Keys that the section
+// lacks have the values for all routes.
 func (c *Config) compress(src *source, path string, own *Compress) Compress {
 	out := c.Compress
 	out.table().overlay(own.table(), src, path)
@@ -84,7 +84,7 @@ func (v *validator) compression() {
 	v.unusedCompressKeys("compress", &v.c.Compress, used || len(v.c.Routes) == 0)
 }
 
-// routeWithCodings checks what a route may not have beside codings.
+// routeWithCodings checks settings of a route that exclude codings.
 func (v *validator) routeWithCodings(route string, r *Route) {
 	at := child(route, "compress")
 	if v.unusedCompressKeys(at, &r.ownCompress, len(r.Compress.Codings) > 0); len(r.Compress.Codings) == 0 {
@@ -106,7 +106,7 @@ func (v *validator) routeWithCodings(route string, r *Route) {
 	v.keepsAcceptEncoding(route, r)
 }
 
-// keepsAcceptEncoding checks that what clients accept reaches the origin, and so the proxy, as they say it.
+// keepsAcceptEncoding checks that no rule changes Accept-Encoding: the proxy selects the coding by it.
 func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 	const field, rules = "Accept-Encoding", "headers.request."
 	top := v.c.Headers.Request
@@ -130,7 +130,7 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 	}
 }
 
-// unusedCompressKeys refuses what is said of how something is compressed where nothing is: who wrote it expects something of it.
+// unusedCompressKeys refuses settings of compression where nothing is compressed: the operator expects an effect.
 func (v *validator) unusedCompressKeys(at string, c *Compress, used bool) {
 	defaults := withDefaults((*Compress).table)
 	said := map[string]bool{"types": !slices.Equal(c.Types, defaults.Types), "min_bytes": c.MinBytes != defaults.MinBytes, "level": c.Level != defaults.Level}
@@ -160,7 +160,7 @@ func (v *validator) compress(at string, c *Compress) {
 	}
 }
 
-// mediaType reports whether text is one, or a kind of them.
+// mediaType reports whether text is a media type without parameters, or TYPE/*.
 func mediaType(text string) bool {
 	kind, name := path.Split(text)
 	kind, slash := strings.CutSuffix(kind, "/")

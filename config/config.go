@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Config is a whole configuration, with every default filled in. One handed out
+// Config is a whole configuration, with every default filled in. A Config returned
 // by Load, LoadWith, Parse or FromFlags has passed all checks. It is plain data:
 // safe to read from several goroutines as long as nobody writes to it.
 type Config struct {
@@ -17,7 +17,7 @@ type Config struct {
 	TLS         TLS
 	Origins     []Origin // at least one, names unique, in the file's order
 	Routes      []Route  // at least one, names unique; the first match wins
-	Inherited            // by routes that do not say otherwise
+	Inherited            // by routes that have no value of their own
 	Admission   Admission
 	Cache       Cache
 	Compress    Compress
@@ -32,21 +32,21 @@ type Config struct {
 	src source
 }
 
-// Node is how this process names itself.
+// Node is the identity of this process.
 type Node struct {
 	// Name goes into Via (RFC 9110 section 7.6.3), Cache-Status (RFC 9211) and
 	// CDN-Loop (RFC 8586): a letter, then letters, digits, '-', '.' and '_', at most 64 in all.
 	Name string
 }
 
-// Cache says how long things are kept without word from the origin, and where.
+// Cache is the cache section: what is stored, for how long, and where.
 type Cache struct {
 	Caching
-	// AnyLanguageOrder says that the order in Accept-Language selects no variant.
+	// AnyLanguageOrder ignores the order of languages in Accept-Language.
 	AnyLanguageOrder bool
 
-	CollapseWait   time.Duration // without a header by then one follower leads anew; above 0
-	UncacheableFor time.Duration // how long a key is known not to be storable; 0 is not at all
+	CollapseWait   time.Duration // if no response head has come by then, one follower starts another fetch; above 0
+	UncacheableFor time.Duration // how long a key is remembered as not storable; 0 is not at all
 	Memory         Memory
 	Disk           Disk
 }
@@ -55,7 +55,7 @@ type Cache struct {
 type Memory struct {
 	MaxBytes       Size // of the whole tier
 	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
-	StageBytes     Size // of MaxBytes, for what was sighted for the first time; 0 is none, at most half of MaxBytes
+	StageBytes     Size // of MaxBytes, for responses requested once; 0 is none, at most half of MaxBytes
 }
 
 // Limits bounds what clients may ask of the process. Their ranges are in the table.
@@ -67,34 +67,34 @@ type Limits struct {
 	HeaderTimeout    time.Duration // from the first byte of a head to its last
 	ReadIdle         time.Duration // between two reads of a request body
 	WriteIdle        time.Duration // between two writes of a response
-	SendRate         Pace          // of what a client acknowledges of its answer
-	ReceiveRate      Pace          // of what a client sends of a request body
+	SendRate         Pace          // at which a client acknowledges its response
+	ReceiveRate      Pace          // at which a client sends a request body
 	RequestBuffer    Size          // of a request body, read before a connection to the origin is taken
 	ResponseBuffer   Size          // of a response, read ahead of its client
-	Spool            string        // a folder for what is read ahead beyond that; "" is none
-	SpoolBytes       Size          // of all files in it
+	Spool            string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
+	SpoolBytes       Size          // of all files in Spool
 	PinnedBytes      Size          // of bodies that are being sent and have left the cache; 0: see Pinned
 	UpgradeIdle      time.Duration // of both sides of a connection that was switched to another protocol
 	Keepalive        time.Duration // an idle client connection is closed after this
 	Connections      int           // of clients, open at once
-	PerAddress       int           // of them, of one client address; 0 is any number
+	PerAddress       int           // connections of one client address; 0 is any number
 	RequestsInFlight int           // served at once
 	Tunnels          int           // connections that were switched to another protocol
 	InflightBytes    Size          // of bodies on their way from origins, all together
-	InflightShare    float64       // of InflightBytes, of one client while less than a quarter is free; 1 is all
+	InflightShare    float64       // of InflightBytes, for one client while less than a quarter is free; 1 is all
 	Variants         int           // stored for one URL (Vary)
-	Ranges           int           // of one request that gets them in one answer
-	OriginShare      float64       // of connections to an origin and requests in flight, of one client while they are scarce; 1 is all
+	Ranges           int           // of one request; a request for more gets the whole response
+	OriginShare      float64       // of connections to an origin and of requests in flight, for one client while less than a quarter is free; 1 is all
 	Rate             Rate          // of one client's requests; routes may have one of their own
 }
 
-// Shutdown says how the process leaves. Both may be 0.
+// Shutdown says how the process stops. Both may be 0.
 type Shutdown struct {
 	DrainDelay   time.Duration // not ready, but still serving
-	DrainTimeout time.Duration // then this long for what is under way
+	DrainTimeout time.Duration // after DrainDelay, for requests under way
 }
 
-// CacheStatus says who is told how a response came about (RFC 9211).
+// CacheStatus says which clients get the header Cache-Status (RFC 9211).
 type CacheStatus struct {
 	Send    Send
 	Trusted []netip.Prefix // clients; with SendTrusted alone
@@ -106,7 +106,7 @@ type Send string
 // The values of Send.
 const (
 	SendAll     Send = "all"     // every client
-	SendTrusted Send = "trusted" // every client, but those that are not trusted only whether it was a hit
+	SendTrusted Send = "trusted" // every client; those that are not trusted get only hit or fwd
 	SendNone    Send = "none"    // nobody
 )
 
@@ -130,7 +130,7 @@ type AccessLog struct {
 	Path     string    // a file; "-" is standard output, "" is no access log
 	Format   LogFormat // of a line
 	Template string    // of LogTemplate; "" with other formats
-	Sample   float64   // the share of requests that are logged, 0 to 1; of those without a route, and of routes without one of their own
+	Sample   float64   // the share of requests that are logged, 0 to 1; for routes without a value of their own, and requests without a route
 }
 
 // LogFormat is a value of access_log.format.
@@ -140,10 +140,10 @@ type LogFormat string
 const (
 	LogJSON     LogFormat = "json"     // one object with all fields
 	LogCombined LogFormat = "combined" // of Apache and nginx
-	LogTemplate LogFormat = "template" // what AccessLog.Template says
+	LogTemplate LogFormat = "template" // as in AccessLog.Template
 )
 
-// RouteLog is what a route has of the access log. It is in force as it stands.
+// RouteLog is a route's settings of the access log, in force.
 type RouteLog struct {
 	Enabled bool    // false: no request of the route is logged
 	Sample  float64 // as in AccessLog

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// table is the whole format: every key is in it or in a table that it names.
+// table is the whole format: every key is in it or in a table below it.
 func (c *Config) table() table {
 	return slices.Concat(table{
 		section("node", c.Node.table(), "The name of this process."),
@@ -124,7 +124,7 @@ func (l *Log) table() table {
 	}
 }
 
-// level takes the names of slog's levels, in lower case.
+// level reads the name of one of slog's levels, in lower case.
 func (d *decoder) level(dst *slog.Level) func(node) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	return func(n node) {

@@ -9,39 +9,39 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Words for what is found and for what is not there yet.
+// Parts of error texts.
 const (
 	notYet    = "not supported yet"
 	wantPlain = "want a plain value, without anchor, alias or tag; quote one that begins with *, & or !"
 )
 
-// decoder turns nodes into values. What a value has before is its default and
-// stays where the node has a problem.
+// decoder decodes nodes into values. A value holds its default before, and keeps it
+// if the node has a problem.
 type decoder struct {
 	*report
 	lookup     lookupFunc
-	noDefaults bool   // values have no defaults before: for tests
-	secretPath string // the path of a value that no problem shows
+	noDefaults bool   // values get no defaults before: for tests
+	secretPath string // the path of a value that no error may show
 }
 
-// isSecret reports whether no problem may show the value of n.
+// isSecret reports whether no error may show the value of n.
 func (d *decoder) isSecret(n node) bool { return d.secretPath != "" && n.path == d.secretPath }
 
-// node is a value in the file and how it is called there.
+// node is a value in the file, with its path and its key.
 type node struct {
 	ast.Node
 	path string
 	key  *token.Token // nil in a list
 }
 
-// reset gives what is decoded its defaults.
+// reset gives every setting of t its default.
 func (d *decoder) reset(t table) {
 	if !d.noDefaults {
 		t.reset()
 	}
 }
 
-// section returns what reads a section by its table. An empty value is an empty section.
+// section returns the function that reads a section by its table. An empty value is an empty section.
 func (d *decoder) section(t table) func(node) {
 	known := t.names()
 	want := "want a section of keys"
@@ -65,7 +65,7 @@ func (d *decoder) section(t table) func(node) {
 	}
 }
 
-// names are those of the settings that are supported, sorted.
+// names returns the names of the settings that are supported, sorted.
 func (t table) names() []string {
 	var out []string
 	for _, s := range t {
@@ -77,10 +77,10 @@ func (t table) names() []string {
 	return out
 }
 
-// maxNamedKeys is how many keys a section has at most whose problems name them all.
+// maxNamedKeys is the largest number of keys of a section that errors list.
 const maxNamedKeys = 4
 
-// unknown says what is wrong with a key that is not in a section's table.
+// unknown returns the error for a key that is not in a section's table.
 func (d *decoder) unknown(name string, known []string) string {
 	if near := closest(name, known); near != "" {
 		return "unknown key, did you mean " + near + "?"
@@ -94,8 +94,8 @@ func (d *decoder) unknown(name string, known []string) string {
 	return "unknown key"
 }
 
-// each calls read for each key of a section, in order, and notes where it is. Want is
-// said of what is no section.
+// each calls read for each key of a section, in order, and notes where it is. want is the
+// error for a value that is no section.
 func (d *decoder) each(n node, want string, read func(name string, n node)) {
 	pairs, ok := pairs(n.Node)
 	if !ok {
@@ -120,7 +120,7 @@ func (d *decoder) each(n node, want string, read func(name string, n node)) {
 	}
 }
 
-// failAtKey adds a problem of a key, where the path has its place elsewhere.
+// failAtKey adds an error at key. The source may have another place for path.
 func (d *decoder) failAtKey(key *token.Token, path, value, want string) {
 	d.errs = append(d.errs, &FieldError{
 		File: d.src.file, Line: key.Position.Line, Column: key.Position.Column, Path: path, Value: value, Want: want,
@@ -154,7 +154,7 @@ func validKey(k ast.MapKeyNode) bool {
 	return false
 }
 
-// list returns what reads a list, element by element, after begin.
+// list returns a function that calls begin, then each for every element of a list.
 func (d *decoder) list(want string, begin func(), each func(node)) func(node) {
 	return func(n node) {
 		seq, ok := n.Node.(*ast.SequenceNode)
@@ -172,7 +172,7 @@ func (d *decoder) list(want string, begin func(), each func(node)) func(node) {
 	}
 }
 
-// elements is list for elements of one type, each read into a new value.
+// elements is list for elements of one type. Each is read into a new value.
 func elements[T any](d *decoder, want string, dst *[]T, read func(*T) func(node)) func(node) {
 	return d.list(want, func() { *dst = nil }, func(n node) {
 		var v T
@@ -181,8 +181,8 @@ func elements[T any](d *decoder, want string, dst *[]T, read func(*T) func(node)
 	})
 }
 
-// notePlace notes where n is: at its key if it has one, else where its value begins.
-// A value that was left out begins nowhere and stays at its key.
+// notePlace notes where n is: at its key if it has one, otherwise where its value begins.
+// An empty value behind a key has no place of its own: it stays at the key.
 func (d *decoder) notePlace(n node, p place) {
 	at := n.key
 	if at == nil && n.Node != nil {
@@ -195,7 +195,7 @@ func (d *decoder) notePlace(n node, p place) {
 	d.src.places[n.path] = p
 }
 
-// failKind reports a value that is of another kind than the one wanted.
+// failKind adds the error for a value of another kind than the one wanted.
 func (d *decoder) failKind(n node, want string) {
 	var value string
 	switch n.Node.(type) {
@@ -219,10 +219,10 @@ func (d *decoder) failKind(n node, want string) {
 	d.failWithValue(n.path, value, want)
 }
 
-// scalar returns the text of a value with its variables expanded. It reports
-// what is no single value, and then ok is false. Bare is false for a value in
-// quotes, which YAML makes a string, unless a variable is in it: in a flow
-// section the braces of ${VAR} need the quotes.
+// scalar returns the text of a value with its variables expanded. If the value is
+// no single value, it adds an error, and ok is false. bare is false for a value in
+// quotes, which is a string in YAML, unless it has a variable: in a flow mapping
+// the braces of ${VAR} need the quotes.
 func (d *decoder) scalar(n node, want string) (text string, bare, ok bool) {
 	switch v := n.Node.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode: // they are ScalarNodes too

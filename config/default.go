@@ -1,13 +1,13 @@
 package config
 
-// Default returns the configuration of an empty file: complete but for an
-// origin and a route, without which nothing can be served. The caller owns it.
+// Default returns the configuration of an empty file. It has no origin and no route,
+// and cannot serve without them. The caller owns it.
 func Default() *Config {
 	c := withDefaults((*Config).table)
 	return &c
 }
 
-// defaultOrigin is what an origin has that says nothing but its servers.
+// defaultOrigin is an origin with every default and no servers.
 func defaultOrigin() Origin { return withDefaults((*Origin).table) }
 
 // defaultRoute is the only route of a configuration that lists none.

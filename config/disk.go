@@ -10,20 +10,20 @@ import (
 
 // Disk is the disk tier, behind the memory.
 type Disk struct {
-	Paths          []string // directories, one a device, which are made if they are not there; none is no disk tier
-	MaxBytes       Size     // of all files in each of them
+	Paths          []string // directories, one for each device, created if missing; none is no disk tier
+	MaxBytes       Size     // of all files in each directory
 	MaxObjectBytes Size     // of one body; above 0, at most an eighth of MaxBytes
 	MinFree        Free     // of each file system
-	WriteRate      Size     // in a second, of all that is written to each; 0 is any number
+	WriteRate      Size     // bytes written to each directory in a second; 0 is no limit
 }
 
-// Free is what has to stay free of something: a share, or a number of bytes where Share is 0.
+// Free is what has to stay free: a share, or a number of bytes if Share is 0.
 type Free struct {
 	Share float64 // in [0, 0.9]
 	Bytes Size
 }
 
-// diskShare is how many of the largest objects fit onto a disk at least.
+// diskShare is the smallest ratio of max_bytes to max_object_bytes.
 const diskShare = 8
 
 const (
@@ -46,7 +46,7 @@ func (d *Disk) table() table {
 
 const wantDirectory = `want a directory, a list of them, or "" for none`
 
-// parsedUnquoted is parsed whose text needs no quotes in YAML.
+// parsedUnquoted is parsed for text that needs no quotes in YAML.
 func parsedUnquoted[T any](field *T, byDefault T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
 	s := parsed(field, byDefault, what, want, read, write)
 	s.yaml = write
@@ -75,7 +75,7 @@ func parseFree(text string) (Free, error) {
 	return Free{Share: share / 100}, nil
 }
 
-// String returns it as a file has it.
+// String returns f as in a file.
 func (f Free) String() string {
 	if f.Bytes > 0 {
 		return f.Bytes.String()
@@ -83,7 +83,7 @@ func (f Free) String() string {
 	return strconv.FormatFloat(100*f.Share, 'f', -1, 64) + "%"
 }
 
-// parseByteRate reads a size with /s behind it. Only 0 may stand without.
+// parseByteRate reads a size with /s behind it. 0 may stand without /s.
 func parseByteRate(text string) (Size, error) {
 	bare, ok := strings.CutSuffix(text, "/s")
 	n, err := ParseSize(bare)
@@ -95,7 +95,7 @@ func parseByteRate(text string) (Size, error) {
 
 func formatByteRate(n Size) string { return n.String() + "/s" }
 
-// fitDisk lowers the default of cache.disk.max_object_bytes where max_bytes is small.
+// fitDisk lowers the default of cache.disk.max_object_bytes if max_bytes is small.
 func (c *Config) fitDisk(src *source) {
 	if d := &c.Cache.Disk; !src.given(diskObjectBytes) {
 		d.MaxObjectBytes = max(min(d.MaxObjectBytes, d.MaxBytes/diskShare), 1)

@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// maxDuration is far above any use and far below where adding to a time would
-// overflow.
+// maxDuration is far above any use, and small enough that adding it to a time never overflows.
 const maxDuration = 8760 * time.Hour
 
 // parseDuration reads a duration of 0s to a year. The error says what is
-// wanted; such is an example that fits the setting.
-func parseDuration(text string, such time.Duration) (time.Duration, error) {
+// wanted, with example, a duration that fits the setting.
+func parseDuration(text string, example time.Duration) (time.Duration, error) {
 	if text == "0" {
 		return 0, errors.New("want 0s: a duration needs a unit")
 	}
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return 0, errors.New("want a duration with a unit (ms, s, m or h), such as " + formatDuration(such))
+		return 0, errors.New("want a duration with a unit (ms, s, m or h), such as " + formatDuration(example))
 	case d < 0:
 		return 0, errors.New("want a duration that is not negative")
 	case d > maxDuration:

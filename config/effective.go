@@ -12,13 +12,13 @@ const effectiveHead = `# What is in force, with defaults filled in, as edgeproxy
 
 `
 
-// Effective returns a file that means what c does, with every default and every flag in
-// it: what Parse makes of it has no Changes from c, but for secrets, which are stars. A
-// route has only what it says of its own, and a comment with what it inherits. The error is a mistake in this package.
+// Effective returns a file with every setting in force, defaults and flags included. Parse
+// of it has no Changes from c, except secrets, which are stars. A route has its own settings,
+// and a comment with those that it inherits. An error is a mistake in this package.
 func (c *Config) Effective() (string, error) {
-	var unsaid []string // settings that may not stand in this file
+	var omitted []string // settings that the checks refuse in this file: they become comments
 	for {
-		w := newWriter(&c.src, false, c.inclusionOf(unsaid))
+		w := newWriter(&c.src, false, c.inclusionOf(omitted))
 		w.note = c.inForceNote
 		text := effectiveHead + w.file(c.table())
 		_, err := parse("print", []byte(text), Flags{}, func(string) (string, bool) { return "", false })
@@ -29,20 +29,20 @@ func (c *Config) Effective() (string, error) {
 		if !errors.As(err, &all) {
 			return "", fmt.Errorf("print configuration: %w", err)
 		}
-		before := len(unsaid)
+		before := len(omitted)
 		for _, e := range all {
-			if at, ok := c.dependentAt(e.Path); ok && !slices.Contains(unsaid, at) {
-				unsaid = append(unsaid, at)
+			if at, ok := c.dependentAt(e.Path); ok && !slices.Contains(omitted, at) {
+				omitted = append(omitted, at)
 			}
 		}
-		if len(unsaid) == before {
+		if len(omitted) == before {
 			return "", fmt.Errorf("print configuration: %w", err)
 		}
 	}
 }
 
-// inclusionOf says which settings stand in the file; those at unsaid are comments.
-func (c *Config) inclusionOf(unsaid []string) func(s setting, path string) inclusion {
+// inclusionOf says which settings stand in the file; those at omitted are comments.
+func (c *Config) inclusionOf(omitted []string) func(s setting, path string) inclusion {
 	var own string // the section of a route that is being written
 	return func(s setting, path string) inclusion {
 		if s.override {
@@ -54,7 +54,7 @@ func (c *Config) inclusionOf(unsaid []string) func(s setting, path string) inclu
 			}
 		}
 		switch {
-		case slices.Contains(unsaid, path):
+		case slices.Contains(omitted, path):
 			return asComment
 		case own != "" && within(path, own):
 			return includedIf(c.src.given(path))
@@ -72,7 +72,7 @@ func includedIf(it bool) inclusion {
 	return leftOut
 }
 
-// dependentAt returns the path of the setting at path or around it that may be left out.
+// dependentAt returns the path of the dependent setting at path or around it.
 func (c *Config) dependentAt(path string) (at string, ok bool) {
 	c.table().walk("", func(of string, s setting) {
 		if s.dependent && within(path, of) {

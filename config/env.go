@@ -6,17 +6,16 @@ import (
 )
 
 // A lookupFunc returns the value of an environment variable and whether it is
-// set; os.LookupEnv is one.
+// set, like os.LookupEnv.
 type lookupFunc func(name string) (string, bool)
 
 var errDollar = errors.New("want ${VAR}, ${VAR:-default}, or $$ for a dollar sign")
 
 // expand replaces ${VAR} and ${VAR:-default} in text by the variable's value and
-// $$ by a dollar sign. As in a shell, the default stands in for a variable that
-// is unset or empty, and may itself be empty. Without a default an unset
-// variable is an error. Any other dollar sign is an error too, so that $VAR,
-// ${VAR-x} or a nested ${A:-${B}} cannot come out as something unexpected.
-// Nothing that was put in is looked at again.
+// $$ by a dollar sign. As in a shell, the default replaces a variable that is
+// unset or empty, and may itself be empty. Without a default an unset variable is
+// an error. Any other dollar sign is an error too: $VAR, ${VAR-x} and a nested
+// ${A:-${B}} are not supported. Expanded text is not expanded again.
 func expand(text string, lookup lookupFunc) (string, error) {
 	var out strings.Builder
 	for {
@@ -45,7 +44,7 @@ func expand(text string, lookup lookupFunc) (string, error) {
 	}
 }
 
-// variable returns what ${inside} stands for.
+// variable returns the value of ${inside}.
 func variable(inside string, lookup lookupFunc) (string, error) {
 	name, fallback, hasFallback := strings.Cut(inside, ":-")
 	if !validVariable(name) {
@@ -76,7 +75,7 @@ func undollar(s string) (string, error) {
 	return strings.Join(parts, "$"), nil
 }
 
-// validVariable reports whether name is a name for a variable in a POSIX shell.
+// validVariable reports whether name is a valid name of a variable in a POSIX shell.
 func validVariable(name string) bool {
 	for i := range len(name) {
 		c := name[i]

@@ -52,7 +52,7 @@ func (v *validator) pageFiles(path string, files map[string]string) {
 	}
 }
 
-// errorPages checks the pages that a route has of its own, and what they are for.
+// errorPages checks error_pages and intercept_errors of a route.
 func (v *validator) errorPages(path string, r *Route) {
 	at, intercept := child(path, "error_pages"), child(path, "intercept_errors")
 	if !v.noErrorAt(at, intercept) {

@@ -42,25 +42,24 @@ type FieldError struct {
 	// variable expanded to is never in it, nor what may be a password in a URL.
 	Value string
 
-	Want string // what is wanted, or what is wrong, in words
+	Want string // what is wanted or what to do, with the reason
 }
 
-// Error returns FILE:LINE:COL: key: value: what is wanted, without the parts
-// that are empty.
+// Error returns FILE:LINE:COL: key: value: Want, without the parts that are empty.
 func (e *FieldError) Error() string {
 	return line(e.File, e.Line, e.Column, e.Path, e.Value, e.Want)
 }
 
-// Warning is something that works, but hardly as intended. Its fields are those
+// Warning is a setting that is valid, but hardly as intended. Its fields are those
 // of a FieldError.
 type Warning struct {
 	File         string
 	Line, Column int
 	Path, Value  string
-	Text         string // what to expect, in words
+	Text         string // what happens, and what to do
 }
 
-// String has the form of an error.
+// String returns the warning in the form of an error.
 func (w Warning) String() string {
 	return line(w.File, w.Line, w.Column, w.Path, w.Value, w.Text)
 }
@@ -73,7 +72,7 @@ func line(file string, row, column int, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
-// maxShown is how many characters of a value an error shows.
+// maxShown is the largest number of characters of a value that an error shows.
 const maxShown = 80
 
 // shown returns text in the form that FieldError.Value has.
@@ -89,8 +88,8 @@ func shown(text string) string {
 	return text
 }
 
-// masked returns text without what would be a user and a password if it was a
-// URL, a misspelt one too: from the slashes to the last @.
+// masked returns text with stars in place of the user and password of a URL: all from
+// the slashes to the last @. It masks in a misspelt URL as well.
 func masked(text string) string {
 	at := strings.LastIndexByte(text, '@')
 	if at < 0 {
@@ -103,7 +102,7 @@ func masked(text string) string {
 	return scheme + "***" + text[at:]
 }
 
-// sorted puts the errors into the file's order, those of flags first.
+// sorted sorts the errors into the file's order, those of flags first.
 func (e Errors) sorted() Errors {
 	slices.SortStableFunc(e, func(a, b *FieldError) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

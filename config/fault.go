@@ -1,14 +1,13 @@
 package config
 
-// Warn returns a warning of a value of c for a reason that this package does not know.
+// Warn returns a warning of the value at path, for a reason that this package does not check.
 func (c *Config) Warn(path, text string) Warning {
 	f := c.Fault(path, text)
 	return Warning{File: f.File, Line: f.Line, Column: f.Column, Path: f.Path, Value: f.Value, Text: text}
 }
 
-// Fault returns the error for a value of c that passed the checks of this
-// package and cannot work for another reason. path is the value's key, with dots;
-// want says what is wanted, as the other errors do.
+// Fault returns an error of the value at path, for a reason that this package does
+// not check. path is the value's key, with dots. want is as in FieldError.
 func (c *Config) Fault(path, want string) *FieldError {
 	p, exact := c.src.locate(path)
 	e := &FieldError{File: c.src.file, Line: p.line, Column: p.column, Path: path, Want: want}
@@ -18,8 +17,8 @@ func (c *Config) Fault(path, want string) *FieldError {
 	return e
 }
 
-// Given returns the first of paths that the file or a flag has a value at, and the last one
-// where none has: what a route does not say is said for all routes.
+// Given returns the first of paths that has a value in the file or by a flag, or the last
+// one if none has. So it finds the place of a value that a route has or inherits.
 func (c *Config) Given(paths ...string) string {
 	for _, path := range paths {
 		if c.src.given(path) {

@@ -13,12 +13,12 @@ type Flags struct {
 	Admin  string // the admin listener's address
 	Policy string // admission.policy; a route that names its own keeps it
 
-	// Memory is what the process may take, as its cgroup says; 0 is no limit. It is no flag of
+	// Memory is the memory limit of the process's cgroup; 0 is no limit. It is no flag of
 	// the command line. See fitMemory.
 	Memory Size
 }
 
-// The flags' names, which stand in errors in the place of a key.
+// The flags' names. Errors have them in place of a key.
 const (
 	flagOrigin = "--origin"
 	flagListen = "--listen"
@@ -32,7 +32,7 @@ type Flag struct {
 	Value      *string // "" is a flag that was not given
 }
 
-// List returns the flags that f has, by the table of settings.
+// List returns the flags, by the table of settings.
 func (f *Flags) List() []Flag {
 	fields := map[string]*string{flagOrigin: &f.Origin, flagListen: &f.Listen, flagAdmin: &f.Admin, flagPolicy: &f.Policy}
 	var out []Flag
@@ -52,7 +52,7 @@ func (f *Flags) List() []Flag {
 	return out
 }
 
-// flagged is what the origin of Flags.Origin is called.
+// flagOriginName is the name of the origin of Flags.Origin.
 const flagOriginName = "app"
 
 // FromFlags returns the configuration of a start without a file: the defaults,
@@ -64,10 +64,9 @@ func FromFlags(f Flags) (*Config, error) {
 	return finish(c, r)
 }
 
-// Override puts flags over c and checks it again. A section or key of the file
-// may then be without use; that is no error, as it was put there for a start
-// without the flag. The error is an Errors, and c is as it was before. It must
-// not run while c is being read.
+// Override sets what flags give in c and checks it again. A section or key of the file
+// may then have no effect. That is no error: it is for a start without the flag. The
+// error is an Errors, and then c is unchanged. Override must not run while c is being read.
 func (c *Config) Override(f Flags) error {
 	changed := *c
 	changed.Routes = slices.Clone(c.Routes)
@@ -81,7 +80,7 @@ func (c *Config) Override(f Flags) error {
 	return nil
 }
 
-// apply sets what was given, and notes which flag it came from.
+// apply sets what the flags give, and notes which flag it came from.
 func (f Flags) apply(c *Config, r *report) {
 	if f.Listen != "" {
 		c.Listen = []Listen{{Address: f.Listen}}

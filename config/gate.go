@@ -9,17 +9,17 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// The keys of what stands around the gate.
+// Keys of settings that only act on what the gate, the admission policy, holds back.
 const (
 	openBelow  = "admission.open_below"
 	stateFile  = "admission.state"
 	stageBytes = "cache.memory.stage_bytes"
 )
 
-// minStageBytes is what a few small responses with their headers take.
+// minStageBytes is enough for a few small responses with their headers.
 const minStageBytes = 4 * KiB
 
-// gate checks what stands around the gate.
+// gate checks admission.state and the stage.
 func (v *validator) gate() {
 	a := &v.c.Admission
 	switch {
@@ -30,7 +30,7 @@ func (v *validator) gate() {
 	v.stage()
 }
 
-// stage checks the part of the memory tier that keeps first sightings.
+// stage checks the part of the memory tier for responses requested once.
 func (v *validator) stage() {
 	m := &v.c.Cache.Memory
 	switch {
@@ -40,7 +40,7 @@ func (v *validator) stage() {
 	}
 }
 
-// unusedGateKeys refuses what only does something where a gate holds something back.
+// unusedGateKeys refuses settings that have no effect with the policies of all routes.
 func (v *validator) unusedGateKeys() {
 	a := &v.c.Admission
 	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.noErrorAt("admission.policy", "routes") {
@@ -61,9 +61,9 @@ func (v *validator) unusedGateKeys() {
 	}
 }
 
-// noRouteOf says that no route goes by a policy of which the table says this.
-func noRouteOf(what func(policy.Policy) bool) string {
-	return ": no route's policy is " + policy.OneOf(policy.Names(what))
+// noRouteOf says that no route has a policy with the property.
+func noRouteOf(property func(policy.Policy) bool) string {
+	return ": no route's policy is " + policy.OneOf(policy.Names(property))
 }
 
 // shadow checks the shadow policies.

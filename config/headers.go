@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Headers are the rules of a route for fields.
+// Headers are a route's rules for header fields.
 type Headers struct {
-	Request  FieldRules // what origins get, and keys are made of
-	Response FieldRules // what origins answer, before anything is made of it
-	Own      OwnFields  // what we answer ourselves
+	Request  FieldRules // for requests, before keys are made of them and they are sent to origins
+	Response FieldRules // for responses of origins, before they are judged and stored
+	Own      OwnFields  // for responses that edgeproxy makes itself
 }
 
-// OwnFields are the fields that our own answers have besides; there is none to take away.
+// OwnFields are fields that edgeproxy adds to its own responses.
 type OwnFields struct {
 	Set map[string]string // values by name
 }
 
-// FieldRules take fields away and set others. internal/field checks whether they can be
-// used.
+// FieldRules remove fields and set others. internal/field checks whether they can be used.
 type FieldRules struct {
 	Remove []string          // names; a * at the end stands for any ending
 	Set    map[string]string // values by name
@@ -40,16 +39,16 @@ func (o *OwnFields) table() table {
 	}
 }
 
-// fieldValues is values by field names.
+// fieldValues is a section of texts by field name.
 func fieldValues(field *map[string]string) *scalar[map[string]string] {
 	return namedValues(field, "section of texts by field name", wantFields)
 }
 
-// wantFields is said of what is no section of them.
+// wantFields is the error for a value that is no section of fields.
 const wantFields = `want a section of names and values, such as {X-Edge: "1"}`
 
-// namedValues is texts by names. What may be a secret is not shown: a value that came from a
-// variable, and one that is named like a secret.
+// namedValues is a section of texts by name. A value that may be a secret is shown as stars: one
+// from a variable, or one with a name like that of a secret.
 func namedValues(field *map[string]string, what, want string) *scalar[map[string]string] {
 	return &scalar[map[string]string]{
 		field: field, kindText: what,
@@ -73,7 +72,7 @@ func namedValues(field *map[string]string, what, want string) *scalar[map[string
 	}
 }
 
-// fieldChanges is fieldValues with null for what a route takes away.
+// fieldChanges is fieldValues, with null for a field that a route removes.
 func fieldChanges(field *map[string]string) *scalar[map[string]string] {
 	s := fieldValues(field)
 	s.decode = func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, wantFields, d.textOrNull) }
@@ -111,8 +110,8 @@ func (h *Headers) table() table {
 	}
 }
 
-// dropOrKeep is what becomes of request fields whose names have signs in them that some
-// origins read as others.
+// dropOrKeep is what to do with request fields whose names have characters that some origins
+// read as others.
 func dropOrKeep(keep *bool) *scalar[bool] {
 	both := []string{"drop", "keep"}
 	return &scalar[bool]{

@@ -10,23 +10,23 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Inherited is what routes have from the top of the file, where it stands under the same
-// keys, and each route for itself: what a route says goes before, name by name. That of a
-// Route is in force as it stands.
+// Inherited is the settings that stand at the top of the file and, under the same keys, in
+// routes. A route's value takes precedence, name by name. The Inherited of a Route is in
+// force: it has the values of both.
 type Inherited struct {
-	TotalTimeout time.Duration // of a whole exchange with the origin; 0 is any time
+	TotalTimeout time.Duration // of a whole exchange with the origin; 0 is no limit
 
 	Access Access
 
-	ErrorPages      map[string]string // files by status, such as 404, or by class: 4xx, 5xx. Others read them
-	InterceptErrors bool              // for errors of the origin, too
+	ErrorPages      map[string]string // files by status, such as 404, or by class: 4xx, 5xx. This package does not read them
+	InterceptErrors bool              // ErrorPages also replace error responses of the origin
 
-	// AllowAmbiguousPath lets responses be stored whose target holds an encoded
-	// slash, backslash or NUL, a dot segment or an empty segment.
+	// AllowAmbiguousPath stores responses even if the target has an encoded slash, backslash
+	// or NUL, a dot segment or an empty segment.
 	AllowAmbiguousPath bool
 
-	// UnusualNames lets request fields through whose names have other than letters, digits
-	// and hyphens in them.
+	// UnusualNames keeps request fields whose names have characters other than letters, digits
+	// and hyphens.
 	UnusualNames bool
 
 	Headers Headers
@@ -46,7 +46,7 @@ func (h *Inherited) table() table {
 	}
 }
 
-// asOverrides returns t as what routes may have of their own.
+// asOverrides returns t as sections of a route.
 func (t table) asOverrides() table {
 	for i := range t {
 		t[i] = t[i].asOverride()
@@ -54,7 +54,7 @@ func (t table) asOverrides() table {
 	return t
 }
 
-// misplacedTimeouts are the keys of origins that somebody may look for at the top.
+// misplacedTimeouts are keys of origins that an operator may write at the top.
 func misplacedTimeouts() (out table) {
 	for _, name := range []string{"connect_timeout", "first_byte_timeout", "idle_timeout"} {
 		out = append(out, misplaced(name, "belongs in an origin, for all of its routes, or in a route"))
@@ -62,7 +62,7 @@ func misplacedTimeouts() (out table) {
 	return out
 }
 
-// inherited returns what is in force for a route at path that says own.
+// inherited returns what is in force for the route at path, which has own.
 func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 	top := &c.Inherited
 	out := *top
@@ -74,7 +74,7 @@ func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 	if len(out.Access.Allow) == 0 {
 		out.Access.Allow = nil
 	}
-	if out.Access.BasicAuth.Enabled = own.Access.BasicAuth.Enabled; !own.Access.BasicAuth.Enabled { // false at the top is that nothing stands there
+	if out.Access.BasicAuth.Enabled = own.Access.BasicAuth.Enabled; !own.Access.BasicAuth.Enabled { // false at the top has no effect on routes
 		out.Access.BasicAuth.UsersFile = ""
 	}
 	out.ErrorPages = mergeNames(top.ErrorPages, own.ErrorPages, func(a, b string) bool { return a == b })
@@ -84,11 +84,11 @@ func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 	return out
 }
 
-// nullValue is the value of a name that a route takes away from those at the top: null in the
-// file. No text that a file may have is it.
+// nullValue stands for null in the file: a route removes the name that is set at the top. No
+// text of a file is equal to it.
 const nullValue = "\x00"
 
-// textOrNull takes any scalar as it stands, and null for what a route takes away.
+// textOrNull reads any scalar as text, and null as nullValue.
 func (d *decoder) textOrNull(dst *string) func(node) {
 	return func(n node) {
 		if _, null := n.Node.(*ast.NullNode); null {
@@ -101,7 +101,7 @@ func (d *decoder) textOrNull(dst *string) func(node) {
 	}
 }
 
-// quotedOrNull is what textOrNull reads.
+// quotedOrNull writes what textOrNull reads.
 func quotedOrNull(text string) string {
 	if text == nullValue {
 		return "null"
@@ -109,10 +109,10 @@ func quotedOrNull(text string) string {
 	return quoted(text)
 }
 
-// orNull is a shape or null.
+// orNull is a JSON Schema of shape or null.
 func orNull(shape object) object { return object{"anyOf": []any{shape, object{"type": "null"}}} }
 
-// networksOr is a list of addresses and networks, or a word for one that is empty.
+// networksOr is a list of addresses and networks, or word for an empty one.
 func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix] {
 	s := networks(field, want)
 	several, listed := s.decode, s.yaml
@@ -140,8 +140,8 @@ func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix
 	return s
 }
 
-// mergeNames returns what stands under names at the top, and what a route says in their place
-// or besides; the result holds nothing that is taken away, and is nil if it is empty.
+// mergeNames returns the values of top with those of own, which take precedence. Names with
+// nullValue in own are removed. An empty result is nil.
 func mergeNames(top, own map[string]string, same func(a, b string) bool) map[string]string {
 	out := maps.Clone(top)
 	maps.DeleteFunc(out, func(name, _ string) bool {
@@ -167,8 +167,8 @@ func mergeNames(top, own map[string]string, same func(a, b string) bool) map[str
 	return out
 }
 
-// mergedOver returns the rules of a route that says r where top is said for all. Of a field that r
-// names nothing at the top holds.
+// mergedOver returns the rules in force for a route that has r, with top for all routes. If r
+// names a field, no rule of top applies to that field.
 func (r FieldRules) mergedOver(top FieldRules) FieldRules {
 	out := FieldRules{Remove: r.Remove, Set: mergeNames(top.Set, r.Set, strings.EqualFold)}
 	maps.DeleteFunc(out.Set, func(name, _ string) bool {
@@ -185,7 +185,7 @@ func (r FieldRules) mergedOver(top FieldRules) FieldRules {
 	return out
 }
 
-// mergedOver is that of FieldRules.
+// mergedOver is as for FieldRules.
 func (o OwnFields) mergedOver(top OwnFields) OwnFields {
 	return OwnFields{Set: mergeNames(top.Set, o.Set, strings.EqualFold)}
 }
@@ -200,8 +200,7 @@ func named(values map[string]string, name string) bool {
 	return false
 }
 
-// removes reports whether an element of remove, which may end in *, takes away the field of
-// this name.
+// removes reports whether an element of remove, which may end in *, removes the field name.
 func removes(element, name string) bool {
 	start, open := strings.CutSuffix(element, "*")
 	if !open {
@@ -210,17 +209,17 @@ func removes(element, name string) bool {
 	return len(name) >= len(start) && strings.EqualFold(name[:len(start)], start)
 }
 
-// isNone reports whether the word in place of a list was given.
+// isNone reports whether the file has a word, all or none, in place of the list.
 func isNone(list []netip.Prefix) bool { return list != nil && len(list) == 0 }
 
-// inForceNote says what is in force at a route, by itself and by what stands at the top, in words of
-// a file; "" where nothing stands there.
+// inForceNote returns what is in force at the route at path, its own and inherited, in YAML. It
+// is "" if nothing stands at the top.
 func (c *Config) inForceNote(path string) string {
 	i := slices.IndexFunc(c.Routes, func(r Route) bool { return c.routePath(&r) == path })
 	if i < 0 || c.Inherited.table().isDefault() {
 		return ""
 	}
-	src := c.src.clone() // where names come from that the route has from the top: it says which are secrets
+	src := c.src.clone() // with the places of inherited fields, which show whether a value may be a secret
 	for at, p := range c.src.places {
 		if from := path + "." + at; within(at, "headers") && !src.given(from) {
 			src.places[from] = p
@@ -229,13 +228,13 @@ func (c *Config) inForceNote(path string) string {
 	return "in force: " + c.Routes[i].Inherited.table().flow(&src, path)
 }
 
-// Lifted is what one route takes away of the access that the top of the file asks for.
+// Lifted is the restrictions of access at the top of the file that one route lifts.
 type Lifted struct {
 	Route string
 	Keys  []string // of access
 }
 
-// Lifted lists the routes that let in clients which access at the top keeps out, in the file's order.
+// Lifted lists the routes that serve clients which access at the top refuses, in the file's order.
 func (c *Config) Lifted() (out []Lifted) {
 	top := &c.Access
 	for i := range c.Routes {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// inherit checks what stands at the top for all routes.
+// inherit checks the settings at the top that routes inherit.
 func (v *validator) inherit() {
 	top := &v.c.Inherited
 	v.basicAuth("access.basic_auth", &top.Access.BasicAuth, &top.Access.BasicAuth)
@@ -27,7 +27,7 @@ func (v *validator) inherit() {
 	}
 }
 
-// ownInherited checks what a route says of what it would have from the top.
+// ownInherited checks the settings of a route that it would inherit otherwise.
 func (v *validator) ownInherited(path string, r *Route) {
 	own, top := &r.ownInherited, &v.c.Inherited
 	v.timeoutsWithoutOrigin(path, r)
@@ -47,16 +47,16 @@ func (v *validator) ownInherited(path string, r *Route) {
 	}
 }
 
-// emptyList refuses a list of a route that says nothing where one at the top says something: its
-// writer may expect either.
+// emptyList refuses an empty list of a route if the one at the top is not empty: it is not clear
+// which is meant to apply.
 func (v *validator) emptyList(path string, empty bool, atTop int, want string) {
 	if empty && atTop > 0 && v.src.given(path) && v.noErrorAt(path) {
 		v.failWithValue(path, "[]", want)
 	}
 }
 
-// nullNames checks names with values of a route: what it takes away stands at the top, among
-// values or in a list of names.
+// nullNames checks that each name with null in a route stands at the top, among values or in a
+// list of names. It refuses an empty section if the one at the top is not empty.
 func (v *validator) nullNames(path string, own, top map[string]string, list []string) {
 	if len(own) == 0 && len(top) > 0 && v.src.given(path) && v.noErrorAt(path) {
 		v.failWithValue(path, "{}", "want names, or remove the key: the names at the top apply as well, and null removes one")
@@ -69,7 +69,7 @@ func (v *validator) nullNames(path string, own, top map[string]string, list []st
 	}
 }
 
-// warnOfInherited warns of what stands at the top and holds for no route.
+// warnOfInherited warns of settings at the top that apply to no route.
 func (c *Config) warnOfInherited(warn func(path, text string)) {
 	top := &c.Inherited
 	idle := func(path string, said bool, holds func(r *Route) bool) {
@@ -93,7 +93,7 @@ func (c *Config) warnOfInherited(warn func(path, text string)) {
 	c.unusedFields(idle, "headers.response", &top.Headers.Response, func(r *Route) *FieldRules { return &r.Headers.Response })
 }
 
-// unusedFields asks of each rule at the top whether it holds for a route that asks an origin.
+// unusedFields checks for each rule at the top whether it applies to a route that asks an origin.
 func (c *Config) unusedFields(idle func(string, bool, func(*Route) bool), path string, top *FieldRules, of func(*Route) *FieldRules) {
 	for _, name := range slices.Sorted(maps.Keys(top.Set)) {
 		idle(child(child(path, "set"), name), true, func(r *Route) bool { return !r.AnswersItself() && of(r).Set[name] == top.Set[name] })

@@ -1,13 +1,12 @@
 package config
 
-// Key says what else tells the responses of a URL apart, and what of its query does
-// not. Names are as they come in a request, decoded. Whether they can be used is for
-// others to check: see internal/cachekey.
+// Key says what belongs to the cache key besides the URL, and which parameters of its query
+// do not. Names are as they come in a request, decoded. internal/cachekey checks them.
 type Key struct {
 	// IgnoreQuery and OnlyQuery name parameters to leave out, or the only ones to keep;
 	// a * at the end stands for any ending. One of the two is empty.
 	IgnoreQuery, OnlyQuery []string
-	SortQuery              bool     // parameters in the order of their names
+	SortQuery              bool     // sorts parameters by name
 	Headers                []string // request fields that select a response
 	Cookies                []string // cookies that do
 }

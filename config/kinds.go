@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Each of these binds a field to one kind of value. byDefault is the default.
+// Each of these functions binds a field to one kind of value.
 
 // size is a number of bytes.
 func size(field *Size, byDefault Size) *number[Size] {
@@ -42,7 +42,7 @@ func ratio(field *float64, byDefault float64) *number[float64] {
 	}}
 }
 
-// formatRatio writes a number so that one can see that it is no count.
+// formatRatio writes a number with a decimal point, so that it does not look like a count.
 func formatRatio(f float64) string {
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if !strings.Contains(text, ".") {
@@ -59,7 +59,7 @@ func boolean(field *bool, byDefault bool) *scalar[bool] {
 	}
 }
 
-// enum is one of several.
+// enum is one of several words.
 func enum[T ~string](field *T, byDefault T, all ...T) *scalar[T] {
 	return &scalar[T]{
 		field: field, byDefault: byDefault, kindText: oneOf(all), choicesText: choices(all), yaml: func(w T) string { return quoted(string(w)) },
@@ -68,7 +68,7 @@ func enum[T ~string](field *T, byDefault T, all ...T) *scalar[T] {
 	}
 }
 
-// enumValues is words as JSON Schema takes them: what YAML reads as a number is one, too.
+// enumValues is words for JSON Schema. A word that YAML reads as a number is in it as a number, too.
 func enumValues[T ~string](all []T) []any {
 	var out []any
 	for _, w := range all {
@@ -80,7 +80,7 @@ func enumValues[T ~string](all []T) []any {
 	return out
 }
 
-// choices lists words as the reference file does.
+// choices lists words as in the reference file.
 func choices[T ~string](all []T) string {
 	text := make([]string, len(all))
 	for i, w := range all {
@@ -105,7 +105,7 @@ func secret(field *Secret) *scalar[Secret] {
 	}
 }
 
-// parsed is what read makes of text and write undoes.
+// parsed is a value that read parses from text. write formats it.
 func parsed[T any](field *T, byDefault T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
 	return &scalar[T]{
 		field: field, byDefault: byDefault, kindText: what, yaml: func(v T) string { return quoted(write(v)) }, shape: ref("text"),
@@ -113,7 +113,7 @@ func parsed[T any](field *T, byDefault T, what, want string, read func(string) (
 	}
 }
 
-// list is a list of what one binds; of is what its elements are called.
+// list is a list of values, each bound by one. of names its elements.
 func list[T any](field *[]T, byDefault []T, of, want string, one func(*T) *scalar[T]) *scalar[[]T] {
 	var sample T
 	return &scalar[[]T]{
@@ -147,7 +147,7 @@ func level(field *slog.Level, byDefault slog.Level) *scalar[slog.Level] {
 	}
 }
 
-// quoted is text as a value in YAML: bare where no reader takes it for anything else.
+// quoted is text as a value in YAML, without quotes if every reader takes it for text.
 func quoted(text string) string {
 	bare := text != "" && !slices.Contains(notBare, strings.ToLower(text)) && letter(rune(text[0])) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return !letter(r) && !strings.ContainsRune("0123456789-_./*", r) })
@@ -172,7 +172,7 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// notBare is what some readers of YAML take for a truth or for nothing.
+// notBare is words that some readers of YAML take for booleans or null.
 var notBare = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
 func letter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }

@@ -39,14 +39,13 @@ func (l *Limits) table() table {
 	}
 }
 
-// share is what one client may have of something; 1 is all.
+// share is the share that one client may have; 1 is all.
 func share(field *float64) *number[float64] {
 	return ratio(field, 0.125).moreThan(0).atMost(1).withError("want more than 0, and at most 1; 1 is no limit")
 }
 
-// maxRanges keeps small what one request costs: overlaps are looked for between
-// any two of its ranges.
+// maxRanges bounds the cost of one request: each of its ranges is compared with every other.
 const maxRanges = 1000
 
-// maxHeaderBytes keeps small what a connection takes: it has a buffer for a whole head.
+// maxHeaderBytes bounds the memory of a connection: it has a buffer for a whole head.
 const maxHeaderBytes = MiB

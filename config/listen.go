@@ -12,8 +12,8 @@ import (
 
 const (
 	socketPrefix = "unix:"
-	// maxSocketPath is what fits into an address of the kernel (unix(7)), with the zero
-	// byte that ends it.
+	// maxSocketPath is the largest size of a path that fits into an address of the kernel
+	// with its zero byte (unix(7)).
 	maxSocketPath = 107
 
 	wantListen = wantAddress + ", or unix:PATH"
@@ -22,8 +22,8 @@ const (
 
 // Listen is one address that serves clients.
 type Listen struct {
-	Address string // HOST:PORT, an empty host is every interface, port 0 any free one; or unix:PATH
-	// SocketMode is that of the socket in the file system; 0 is 0600.
+	Address string // HOST:PORT, an empty host is every interface, port 0 any free port; or unix:PATH
+	// SocketMode is the permissions of the socket in the file system; 0 is 0600.
 	SocketMode fs.FileMode
 
 	// TLS says that clients speak TLS; they may choose HTTP/2 then.
@@ -32,7 +32,7 @@ type Listen struct {
 	// Livez says that GET /livez is answered here, whatever the routes say.
 	Livez bool
 
-	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed.
+	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are trusted.
 	TrustedProxies []netip.Prefix
 	// ProxyProtocol says that each connection begins with a header of the PROXY protocol,
 	// whose source address then is the peer.
@@ -56,7 +56,7 @@ func (l *Listen) table() table {
 	}
 }
 
-// socketMode is the permissions of a socket; 0 is none given.
+// socketMode is the permissions of a socket; 0 means that the file has none.
 func socketMode(field *fs.FileMode) *scalar[fs.FileMode] {
 	s := parsed(field, 0, "octal digits", wantMode, parseMode, func(m fs.FileMode) string {
 		return "0" + strconv.FormatUint(uint64(m), 8)
@@ -73,7 +73,7 @@ func parseMode(text string) (fs.FileMode, error) {
 	return fs.FileMode(n), nil
 }
 
-// addresses checks what is listened on.
+// addresses checks the addresses of all listeners.
 func (v *validator) addresses() {
 	if len(v.c.Listen) == 0 && v.noErrorAt("listen") {
 		v.fail("listen", "want at least one address, or remove the key")
@@ -91,7 +91,7 @@ func (v *validator) addresses() {
 	}
 }
 
-// address checks one address and that no other listener has it; taken maps those
+// address checks one address and that no other listener has it; taken maps the addresses
 // so far to their paths.
 func (v *validator) address(section string, l Listen, taken map[string]string) {
 	path, mode := child(section, "address"), child(section, "socket_mode")
@@ -109,28 +109,27 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 	if !l.Socket() {
 		host, port, _ := net.SplitHostPort(l.Address)
 		if port == "0" {
-			return // each gets one of its own
+			return // each listener gets a port of its own
 		}
 		key = net.JoinHostPort(strings.ToLower(host), port)
 	}
 	if other, ok := taken[key]; ok {
 		if !v.src.given(path) {
-			path, other = other, path // the default was there first
+			path, other = other, path // the error is at the address that the file has, not at the default
 		}
 		v.fail(path, "want another address: this is the one of "+other)
 	}
 	taken[key] = path
 }
 
-// trustedProxies refuses proxies that can never be recognized.
+// trustedProxies refuses trusted_proxies of a socket, whose clients have no address.
 func (v *validator) trustedProxies(path string, l *Listen) {
 	if len(l.TrustedProxies) > 0 && l.Socket() && !l.ProxyProtocol && v.noErrorAt(path) {
 		v.addError(path, "", "remove it: a client of a unix socket has no address, unless proxy_protocol sends one")
 	}
 }
 
-// wantAddress says what is wanted in place of an address that nobody can listen on, ""
-// for one that is right.
+// wantAddress returns the error for an address that nobody can listen on, "" for a valid one.
 func (v *validator) wantAddress(path string, l *Listen) string {
 	switch {
 	case !v.src.given(path) && l.Address == "":
@@ -143,8 +142,8 @@ func (v *validator) wantAddress(path string, l *Listen) string {
 	return ""
 }
 
-// validSocket refuses a path that begins with @, too: the kernel is told by it that the
-// socket is in no file system (unix(7)).
+// validSocket reports whether address has a path of a socket in the file system. A path that
+// begins with @ is none: Go takes it for the abstract namespace (unix(7)).
 func validSocket(address string) bool {
 	path := strings.TrimPrefix(address, socketPrefix)
 	return path != "" && path[0] != '@' && len(path) <= maxSocketPath && !strings.HasSuffix(path, "/") && !strings.ContainsFunc(path, unicode.IsControl)

@@ -8,15 +8,14 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Load reads the file at path and returns what it asks for. The error is an
-// Errors with every problem, or says why the file could not be read. Variables
-// come from the environment.
+// Load reads the configuration file at path. The error is an Errors with every
+// problem, or says why the file could not be read. Variables come from the environment.
 func Load(path string) (*Config, error) {
 	return LoadWith(path, Flags{})
 }
 
-// LoadWith is Load with flags over the file, checked together: a file without
-// origins is complete with Flags.Origin.
+// LoadWith is Load with flags, which override the file. Both are checked together: a file
+// without origins is complete with Flags.Origin.
 func LoadWith(path string, flags Flags) (*Config, error) {
 	data, err := readFile(path)
 	if err != nil {
@@ -25,8 +24,8 @@ func LoadWith(path string, flags Flags) (*Config, error) {
 	return parse(path, data, flags, os.LookupEnv)
 }
 
-// readFile returns at most one byte more than a file may have, so that the size
-// of a device or a wrong file is no matter.
+// readFile reads at most one byte more than a file may have: the wrong file, or a device,
+// may be of any size.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -36,8 +35,8 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 }
 
-// Parse is Load for a file's content; name stands for its path in errors and
-// must not be empty. It does not keep data.
+// Parse is Load for a file's content. name is its path in errors, and must not be
+// empty. Parse does not keep data.
 func Parse(name string, data []byte) (*Config, error) {
 	return parse(name, data, Flags{}, os.LookupEnv)
 }
@@ -62,7 +61,7 @@ func decode(c *Config, root ast.Node, d *decoder) {
 	}
 }
 
-// finish resolves what depends on several values, checks it all and hands c out.
+// finish resolves settings that depend on others, checks everything and returns c.
 func finish(c *Config, r *report) (*Config, error) {
 	resolve(c, &r.src)
 	validate(c, r)

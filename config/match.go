@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Match is a condition on a request. All parts must hold.
+// Match is the conditions on a request. All must hold.
 type Match struct {
-	Hosts []HostPattern // one of them; never empty
+	Hosts []HostPattern // one of them matches; never empty
 
 	Scheme MatchScheme
 
 	Paths []string // one of them is the whole decoded path; none is any
 
-	// PathPrefixes are begins of the decoded path, of which one is wanted, on segment borders:
+	// PathPrefixes are beginnings of the decoded path, in whole segments; one of them matches.
 	// /api matches /api and /api/x, not /apix; /api/ matches /api/x, not /api. Each begins
-	// with "/", and there is one.
+	// with "/". There is at least one.
 	PathPrefixes []string
 
 	PathSuffixes []string // the decoded path ends in one of them; none is any
 
-	Methods []string          // one of them; none is any, and GET is HEAD as well
+	Methods []string          // one of them; none is any, and GET includes HEAD
 	Query   map[string]string // values of the query's parameters by name, decoded; see FieldPattern
 	Headers map[string]string // values of request fields by name; see FieldPattern
 }
 
-// MatchScheme is the scheme that a client has used, as far as trusted proxies tell it.
+// MatchScheme is the scheme that the client used. Trusted proxies may report it.
 type MatchScheme string
 
 // The schemes of a match.
@@ -41,11 +41,11 @@ func (s MatchScheme) covers(o MatchScheme) bool { return s == AnyScheme || s == 
 // HostPattern matches the host of a request.
 type HostPattern struct {
 	Host       string // lower case, no trailing dot, IPv6 in brackets; "" is any host
-	Subdomains bool   // one or more labels before Host are wanted: *.example.com
+	Subdomains bool   // the host has one or more labels before Host: *.example.com
 	Port       int    // 0 is any
 }
 
-// FieldPattern is the value wanted of a request field, or of a parameter of the query. A * at its begin or its end stands for
+// FieldPattern is the wanted value of a request field or of a query parameter. A * at its beginning or its end stands for
 // anything, a * alone for any value.
 type FieldPattern struct {
 	Value                string // without the *
@@ -128,10 +128,10 @@ func (v *validator) matchHeaders(path string, headers map[string]string) {
 	}
 }
 
-// notInField reports whether r is in no value of a field.
+// notInField reports whether r is not allowed in the value of a field.
 func notInField(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// trimmed is p without the spaces that no value has at its ends.
+// trimmed returns p without spaces at the ends of its value: no value of a field has them.
 func (p FieldPattern) trimmed() FieldPattern {
 	if !p.AnyBefore {
 		p.Value = strings.TrimLeft(p.Value, " \t")

@@ -2,8 +2,7 @@ package config
 
 import "strings"
 
-// warnOfStars warns of a * in what a route says of paths: it is an ordinary character there, and nginx, Caddy and shells
-// take it for any characters.
+// warnOfStars warns of a * in a path of match. It is an ordinary character there, but a wildcard in nginx, Caddy and shells.
 func (c *Config) warnOfStars(warn func(path, text string)) {
 	for i := range c.Routes {
 		m, match := &c.Routes[i].Match, child(item("routes", i), "match")

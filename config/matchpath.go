@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// What is said of values that are of another kind.
+// Errors for values of another kind.
 const (
 	wantPaths    = `want a path, a list of them, or "" for any`
 	wantPrefixes = "want the beginning of a path, or a list of beginnings"
 	wantSuffixes = `want the ending of a path, a list of endings, or "" for any`
 )
 
-// matchPaths checks the conditions on a path, and that each of their values is that of some request.
+// matchPaths checks the conditions on a path, and that some request can match each of them.
 func (v *validator) matchPaths(path string, m Match) {
 	whole, prefix, suffix := child(path, "path"), child(path, "path_prefix"), child(path, "path_suffix")
 	if len(m.PathPrefixes) == 0 && !v.src.isList(prefix) {
@@ -47,7 +47,7 @@ func (v *validator) matchPaths(path string, m Match) {
 	}
 }
 
-// matchAnyOf checks each of the values of which one is wanted.
+// matchAnyOf checks a list of alternatives.
 func (v *validator) matchAnyOf(path, what string, values []string, check func(at, value string)) {
 	if len(values) == 0 && v.src.isList(path) && v.noErrorAt(path) {
 		v.fail(path, "want at least one "+what+", or remove the key")
@@ -61,7 +61,7 @@ func (v *validator) matchAnyOf(path, what string, values []string, check func(at
 	}
 }
 
-// matchBeside checks that each of the values at path goes together with what stands beside it.
+// matchBeside checks that each of the values at path can match together with the conditions beside it.
 func (v *validator) matchBeside(path string, values []string, want string, fits func(string) bool) {
 	for i, value := range values {
 		at, less := v.src.elementPath(path, i), "element"
@@ -74,7 +74,7 @@ func (v *validator) matchBeside(path string, values []string, want string, fits 
 	}
 }
 
-// matchPath checks a path, or its begin, as it is matched: decoded and with dot segments resolved
+// matchPath checks a path, or its beginning. Paths are matched decoded, with dot segments resolved
 // and slashes merged.
 func (v *validator) matchPath(at, path string) {
 	switch {
@@ -98,7 +98,7 @@ func (v *validator) matchSuffix(at, suffix string) {
 
 // matchDecoded checks a part of a path.
 func (v *validator) matchDecoded(at, part string) {
-	segments := strings.Split(part, "/")[1:] // the first is the end of one in a suffix, and nothing else
+	segments := strings.Split(part, "/")[1:] // the first is empty in a path, and may be an incomplete segment in a suffix
 	dots := slices.ContainsFunc(segments, func(s string) bool { return s == "." || s == ".." })
 	switch {
 	case strings.ContainsAny(part, "?#%"):
@@ -110,7 +110,7 @@ func (v *validator) matchDecoded(at, part string) {
 	}
 }
 
-// takesPath reports whether the path is one that m matches.
+// takesPath reports whether m matches the path.
 func (m Match) takesPath(path string) bool {
 	return (len(m.Paths) == 0 || slices.Contains(m.Paths, path)) && m.hasPrefixOf(path) && m.hasSuffixOf(path)
 }
@@ -139,9 +139,9 @@ func (m Match) coversPath(o Match) bool {
 	})
 }
 
-// coversBetween reports whether m, which is for any path, matches all that begins with prefix and ends in suffix.
-// Anything may stand between them, so m needs a prefix of the one and a suffix of the other. But the prefix alone
-// is no such path where it does not end in suffix: then what is below it is all.
+// coversBetween reports whether m, which has no Paths, matches every path that begins with prefix and ends in suffix.
+// Anything may stand between the two, so m needs a prefix of prefix and a suffix of suffix. If prefix itself ends in
+// suffix, m must match it too; otherwise only the paths below it count.
 func (m Match) coversBetween(prefix, suffix string) bool {
 	if strings.HasSuffix(prefix, suffix) && !m.takesPath(prefix) {
 		return false

@@ -9,7 +9,7 @@ import (
 
 const wantQuery = `want a section of parameters and their values, such as {beta: "1"}`
 
-// percentEncoded is a byte as it stands in a query.
+// percentEncoded matches an encoded byte of a query.
 var percentEncoded = regexp.MustCompile("%[0-9A-Fa-f]{2}")
 
 // matchQuery checks conditions on parameters, which are compared as origins read them: decoded.

@@ -5,10 +5,10 @@ const (
 	memoryObjectBytes = "cache.memory.max_object_bytes"
 )
 
-// fitMemory lowers the default of cache.memory.max_bytes to 40 % of limit, the memory that the
-// process may take, in whole MiB; 0 is no limit. What file or flags give stays as it is, and
-// the default stays as large as that needs: a file that is right on one machine is right on
-// each. max_object_bytes, where it is not given, goes down with it.
+// fitMemory lowers the default of cache.memory.max_bytes to 40 % of limit, in whole MiB. limit
+// is the memory that the process may take; 0 is no limit. Values of the file or of flags do not
+// change, and the default stays large enough for them: so a file that is valid on one machine
+// is valid on every other. The default of max_object_bytes goes down with max_bytes.
 func (c *Config) fitMemory(src *source, limit Size) {
 	m := &c.Cache.Memory
 	if limit <= 0 || src.given(memoryMaxBytes) {
@@ -28,7 +28,7 @@ func (c *Config) fitMemory(src *source, limit Size) {
 	}
 }
 
-// largestSlice returns the largest slice of all routes, 0 where none has slices.
+// largestSlice returns the largest slice of all routes, 0 if none has slices.
 func (c *Config) largestSlice() Size {
 	most := c.Cache.Slice
 	for i := range c.Routes {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Metrics is an optional listener for health and metrics only, what /metrics shows, and what else is counted.
+// Metrics is an optional listener for health and metrics only, and what /metrics and /top show.
 type Metrics struct {
-	Address    string // HOST:PORT; "" is no such listener
-	RouteLabel bool   // series of requests and fills are of one route each; else of all together
+	Address    string // HOST:PORT; "" is no further listener
+	RouteLabel bool   // requests and fills have series for each route; otherwise for all routes together
 	Top        Top
-	// Hosts have series of their own, the first that matches a request; none is no such series. Their texts are
-	// unique, and none is "other" or any host.
+	// Hosts have series of their own. The first pattern that matches a request counts it. An empty list makes no
+	// such series. The patterns' texts are unique, and none is "other" or any host.
 	Hosts []HostPattern
 }
 
-// Top is how many hosts and URLs are known of which most was asked for.
+// Top is the settings of the lists of the most requested hosts and URLs.
 type Top struct {
 	Entries int           // of each list; 0 counts nothing
-	Window  time.Duration // the last one to two of them are counted; at least a second
+	Window  time.Duration // requests of the last one to two windows are counted; at least a second
 }
 
 const (
-	maxTopEntries   = 4096 // 4 KiB each, in up to four stripes
+	maxTopEntries   = 4096 // each takes 4 KiB in up to four stripes
 	maxCountedHosts = 100  // 14 series each
 )
 
-// otherHost is the label of hosts that are not named.
+// otherHost is the label of hosts that are not listed.
 const otherHost = "other"
 
 func (m *Metrics) table() table {
@@ -56,7 +56,7 @@ func hostPatterns(field *[]HostPattern, byDefault []HostPattern) *scalar[[]HostP
 	})
 }
 
-// metrics checks what is counted.
+// metrics checks the metrics section, except its address.
 func (v *validator) metrics() {
 	const entries, window = "metrics.top.entries", "metrics.top.window"
 	m := &v.c.Metrics
@@ -88,7 +88,7 @@ func (v *validator) countedHosts(patterns []HostPattern) {
 	}
 }
 
-// within reports whether all matches each host that p does.
+// within reports whether all matches every host that p matches.
 func (p HostPattern) within(all HostPattern) bool {
 	switch {
 	case all.Port != 0 && all.Port != p.Port:

@@ -6,7 +6,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// oneOrList is a text or a list of texts. A text that is empty is none.
+// oneOrList is a text or a list of texts. An empty text is an empty list.
 func oneOrList(field *[]string, byDefault []string, want string) *scalar[[]string] {
 	s := texts(field, "", "")
 	s.byDefault = byDefault
@@ -47,7 +47,7 @@ func quotedList(all []string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// elementPath returns the path of the i-th of the texts at path: that of the text where it is no list.
+// elementPath returns the path of the i-th of the texts at path, or path itself if it is no list.
 func (s *source) elementPath(path string, i int) string {
 	if at := item(path, i); s.given(at) {
 		return at

@@ -4,18 +4,18 @@ import "time"
 
 // Origin is a place that responses come from.
 type Origin struct {
-	Name    string   // what routes call it, and the metric label; see validName
+	Name    string   // the name in routes, and the metric label; see validName
 	Servers []Server // at least one, each once
 	Balance Balance
-	// Protocol is what all servers are asked by.
+	// Protocol is the protocol to all servers.
 	Protocol Protocol
 
-	// HostHeader is HostClient, HostServer or a literal HOST[:PORT]: the Host
-	// field that the origin is sent.
+	// HostHeader is the Host field that the origin gets: HostClient, HostServer or
+	// a literal HOST[:PORT].
 	HostHeader string
 
 	ConnectTimeout   time.Duration // above 0
-	FirstByteTimeout time.Duration // from the request sent to the head received; above 0
+	FirstByteTimeout time.Duration // from the end of the request to the end of the response's head; above 0
 	IdleTimeout      time.Duration // between two reads of a body; above 0
 	MaxConnections   int           // per server, 1 or more
 	Queue            Queue
@@ -30,28 +30,28 @@ type Protocol string
 // The values of Protocol.
 const (
 	HTTP1 Protocol = "http/1.1"
-	HTTP2 Protocol = "h2" // without TLS, too, where it is taken as known (RFC 9113 section 3.3)
+	HTTP2 Protocol = "h2" // also without TLS, by prior knowledge (RFC 9113 section 3.3)
 )
 
 // The values of Origin.HostHeader that are no literal.
 const (
 	HostClient = "client" // what the client sent
-	HostServer = "server" // what stands in the URL of the server that is asked
+	HostServer = "server" // the host of the URL of the server that gets the request
 )
 
-// Queue is the room for requests that wait for a connection to an origin.
+// Queue is the queue of requests that wait for a connection to an origin.
 type Queue struct {
-	Requests int           // 0 is no queue: an answer of 503 at once
-	Wait     time.Duration // then 503; above 0 where Requests is
+	Requests int           // 0 is no queue: a request gets 503 at once
+	Wait     time.Duration // after it a request gets 503; above 0 if Requests is
 }
 
-// OriginTLS says how TLS is spoken to an origin. Certificates are in PEM.
+// OriginTLS is the settings of TLS to an origin. Certificates are in PEM.
 type OriginTLS struct {
 	CA               string // a file with the authorities to trust; "" is the system's
-	Certificate, Key string // files with what we show of ourselves; both or none
+	Certificate, Key string // files of the client certificate; both or none
 	ServerName       string // for SNI and verification; "" is the host of the server's URL
 
-	InsecureSkipVerify bool // take any certificate
+	InsecureSkipVerify bool // accept any certificate
 	MinVersion         TLSVersion
 }
 
@@ -68,7 +68,7 @@ const (
 type Server struct {
 	TLS     bool   // the scheme is https
 	Address string // HOST:PORT to dial; without a port in the URL, 80 or 443. Or unix:/PATH, which has no TLS
-	Weight  int    // its share beside the others; 1 to 1000
-	Backup  bool   // it gets requests only while no other server can have them
+	Weight  int    // its share of requests, relative to the other servers; 1 to 1000
+	Backup  bool   // it gets requests only while no other server can
 	Host    string // for a Host field: lower case, without the default port; localhost for a socket
 }

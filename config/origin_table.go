@@ -46,7 +46,7 @@ func (t *OriginTLS) table() table {
 	}
 }
 
-// maxWeight keeps the turns of servers short.
+// maxWeight keeps a cycle of weighted round robin short.
 const maxWeight = 1000
 
 func (s *Server) table() table {
@@ -57,7 +57,7 @@ func (s *Server) table() table {
 	}
 }
 
-// url is a server's URL. It leaves the rest alone.
+// url is a server's URL. It changes neither weight nor backup.
 func (s *Server) url() *scalar[Server] {
 	weight, backup := &s.Weight, &s.Backup
 	return parsed(s, Server{Weight: 1}, "URL", wantServer, func(text string) (Server, error) {
@@ -67,7 +67,7 @@ func (s *Server) url() *scalar[Server] {
 	}, Server.URL)
 }
 
-// URL returns it as a file has it.
+// URL returns the server's URL as in a file.
 func (s Server) URL() string {
 	if strings.HasPrefix(s.Address, socketPrefix) {
 		return s.Address

@@ -2,8 +2,8 @@ package config
 
 import "time"
 
-// Pace is the least that a client has to send or to take while it is waited for: Bytes
-// in each period Over. No Bytes is no such limit.
+// Pace is the lowest rate at which a client has to send or read while edgeproxy waits for
+// it: Bytes in each period Over. 0 bytes is no limit.
 type Pace struct {
 	Bytes Size
 	Over  time.Duration // above 0
@@ -16,10 +16,10 @@ func (p *Pace) table() table {
 	}
 }
 
-// maxRequestBuffer keeps small what one request takes: it has a buffer of that size.
+// maxRequestBuffer bounds the memory of one request: it has a buffer of that size.
 const maxRequestBuffer = 16 * MiB
 
-// pinned checks what slow clients keep of the cache.
+// pinned checks the limit of bodies that have left the cache and are still being sent.
 func (v *validator) pinned() {
 	const pinned = "limits.pinned_bytes"
 	l := &v.c.Limits
@@ -28,7 +28,7 @@ func (v *validator) pinned() {
 	}
 }
 
-// minResponseBuffer is what a fetch needs to go on at all.
+// minResponseBuffer is the smallest buffer with which a fetch makes progress.
 const minResponseBuffer = 64 * KiB
 
 // readAhead checks how far responses are read ahead of their clients.
@@ -43,7 +43,7 @@ func (v *validator) readAhead() {
 	}
 }
 
-// Pinned returns the bound of PinnedBytes as it applies.
+// Pinned returns PinnedBytes, or its default, a quarter of the memory tier.
 func (c *Config) Pinned() Size {
 	if c.Limits.PinnedBytes > 0 {
 		return c.Limits.PinnedBytes
@@ -51,6 +51,6 @@ func (c *Config) Pinned() Size {
 	return c.Cache.Memory.MaxBytes / 4
 }
 
-// Copies returns the bound of the copies of large bodies that are sent by sendfile: a sixteenth of the
-// memory tier, beside it.
+// Copies returns the limit of the copies of large bodies that are sent by sendfile: a sixteenth of the
+// memory tier's size, in addition to the tier.
 func (c *Config) Copies() Size { return c.Cache.Memory.MaxBytes / 16 }

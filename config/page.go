@@ -56,12 +56,12 @@ func Page() string {
 	return out.String()
 }
 
-// atTop reports whether a setting of routes is one of a section of the same name at the top, where the page has it.
+// atTop reports whether a setting of routes belongs to a section that also stands at the top. The page has it there.
 func atTop(path string) bool {
 	return slices.ContainsFunc([]string{"cache", "limits", "access", "headers"}, func(of string) bool { return strings.HasPrefix(path, "routes[]."+of+".") })
 }
 
-// isSection reports whether the setting has others below it, with rows of their own.
+// isSection reports whether the setting has settings below it, with rows of their own.
 func (s setting) isSection() bool {
 	switch v := s.value.(type) {
 	case *group:
@@ -72,7 +72,7 @@ func (s setting) isSection() bool {
 	return false
 }
 
-// values is what may be written.
+// values says what values the setting may have.
 func (s setting) values() string {
 	if _, ok := s.value.(*group); ok {
 		return ""
@@ -104,7 +104,7 @@ func (s setting) defaultText() string {
 	return s.value.text(&source{}, "")
 }
 
-// effect says when a change of the setting is in force.
+// effect says when a change of the setting takes effect.
 func (s setting) effect() string {
 	if _, ok := s.value.(*group); ok {
 		return ""
@@ -115,7 +115,7 @@ func (s setting) effect() string {
 	return "restart"
 }
 
-// meaning is what the page says of the setting.
+// meaning is the description of the setting on the page.
 func (s setting) meaning() string {
 	out := cell(s.about)
 	if s.example != "" {
@@ -127,12 +127,12 @@ func (s setting) meaning() string {
 	return out
 }
 
-// cell is text within a table.
+// cell is text in a table of the page.
 func cell(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "|", `\|`), "*", `\*`)
 }
 
-// code is text as it stands in a file.
+// code is YAML text as code.
 func code(text string) string {
 	switch text {
 	case "", "required":

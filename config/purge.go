@@ -9,7 +9,7 @@ import (
 // Purge says who may purge by the method PURGE on the listeners for clients. The
 // admin listener needs no permission.
 type Purge struct {
-	Allow []netip.Prefix // addresses of connections; none: PURGE is a method like others
+	Allow []netip.Prefix // peers of connections; if empty, PURGE is a method like any other
 }
 
 const wantNetwork = "want an address or network, such as 127.0.0.1 or 10.0.0.0/8"
@@ -33,8 +33,8 @@ func networks(field *[]netip.Prefix, want string) *scalar[[]netip.Prefix] {
 	})
 }
 
-// parseNetwork reads an address, or a network by its first one. The error says what
-// is wanted.
+// parseNetwork reads an address, or a network as FIRST/BITS with its first address. The
+// error says what is wanted.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 		a = a.Unmap()

@@ -8,12 +8,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// wantQuotes is said of a value such as http://h:80 or 2001:db8::1 that braces or brackets are
-// around: without quotes the parser may take it for a key and its value.
+// wantQuotes is the error for a value such as http://h:80 or 2001:db8::1 within braces or brackets:
+// without quotes the parser may take it for a key and its value.
 const wantQuotes = "quote a value with a colon in it"
 
 // noSpaceAfterColon reports whether a value begins right behind the colon of its key, on the same line.
-// Keys in quotes are none such: so does JSON write them.
+// It reports false for keys in quotes, which JSON writes so.
 func noSpaceAfterColon(key, value ast.Node) bool {
 	k, v := key.GetToken(), value.GetToken()
 	if k.Type == token.DoubleQuoteType || k.Type == token.SingleQuoteType {
@@ -23,7 +23,7 @@ func noSpaceAfterColon(key, value ast.Node) bool {
 		v.Position.Column == k.Position.Column+utf8.RuneCountInString(strings.TrimSpace(k.Origin))+1
 }
 
-// unquotedColon reports whether n is a section because a value with a colon has no quotes.
+// unquotedColon reports whether n is a section only because a value with a colon has no quotes.
 func unquotedColon(n ast.Node) bool {
 	pairs, _ := pairs(n)
 	return len(pairs) == 1 && noSpaceAfterColon(pairs[0].Key, pairs[0].Value)

@@ -1,9 +1,9 @@
 package config
 
-// This file has what several settings have to be together. What one has to be by itself
-// is in the tables.
+// This file checks conditions between several settings. The range of each single setting is
+// in the tables.
 
-// windows refuses a capacity beside a window that works it out.
+// windows refuses a capacity with window: auto.
 func (v *validator) windows() {
 	for path, w := range map[string]Window{"admission.second_hit": v.c.Admission.SecondHit, "admission.counting": v.c.Admission.Counting.Window} {
 		if at := child(path, "capacity"); w.Mode == WindowAuto && v.src.given(at) && v.noErrorAt(at) {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Rate is how often one client may ask, of one route.
+// Rate is how often one client may request one route.
 type Rate struct {
-	Requests int           // in each Per; 0 is any number
+	Requests int           // in each Per; 0 is no limit
 	Per      time.Duration // above 0
 	Burst    int           // at once; 0 is as many as Requests
 }
@@ -20,8 +20,7 @@ func (r *Rate) table() table {
 	}
 }
 
-// routeLimits is the limits section of a route, which has a rate of its own and shares
-// the rest with all others.
+// routeLimits is the limits section of a route. Only rate is allowed in it.
 func (r *Rate) routeLimits() table {
 	var out table
 	for _, s := range new(Limits).table() {
@@ -34,15 +33,15 @@ func (r *Rate) routeLimits() table {
 	return out
 }
 
-// rate returns the rate of a route whose rate section is at path and holds own. Keys that
-// the section lacks are those of all routes.
+// rate returns the rate of a route. Its rate section is at path and holds own. Keys that
+// the section lacks have the values for all routes.
 func (c *Config) rate(src *source, path string, own *Rate) Rate {
 	out := c.Limits.Rate
 	out.table().overlay(own.table(), src, path)
 	return out
 }
 
-// warnOfRates warns of listeners whose clients have no rate.
+// warnOfRates warns of listeners on which no rate applies.
 func (c *Config) warnOfRates(warn func(path, text string)) {
 	if !slices.ContainsFunc(c.Routes, func(r Route) bool { return r.Rate.Requests > 0 }) {
 		return
@@ -57,10 +56,10 @@ func (c *Config) warnOfRates(warn func(path, text string)) {
 const (
 	maxRate = 1_000_000 // requests, or burst
 	minPer  = time.Millisecond
-	maxFill = 24 * time.Hour // of an empty bucket
+	maxFill = 24 * time.Hour // to fill an empty token bucket
 )
 
-// rates checks the rate of all routes, and those of single ones.
+// rates checks the rate for all routes, and those of single routes.
 func (v *validator) rates() {
 	const path = "limits.rate"
 	all := v.c.Limits.Rate
@@ -80,7 +79,7 @@ func (v *validator) rates() {
 	}
 }
 
-// unusedRateKeys refuses what is said of a rate that nothing has: its writer expects a limit.
+// unusedRateKeys refuses per and burst without requests: the operator expects a limit.
 func (v *validator) unusedRateKeys(path string, r Rate) {
 	defaults := withDefaults((*Rate).table)
 	said := r.Per != defaults.Per && v.src.given(child(path, "per")) || r.Burst != defaults.Burst && v.src.given(child(path, "burst"))
@@ -89,7 +88,7 @@ func (v *validator) unusedRateKeys(path string, r Rate) {
 	}
 }
 
-// refillTime checks how long a client is remembered: until its bucket is full again.
+// refillTime checks how long an empty bucket takes to fill: a client is remembered until then.
 func (v *validator) refillTime(path string, r Rate) {
 	requests, per, burst := child(path, "requests"), child(path, "per"), child(path, "burst")
 	if r.Requests <= 0 || !v.noErrorAt(path, requests, per, burst) {

@@ -1,6 +1,6 @@
 package config
 
-// This file makes the files for people out of the tables.
+// This file makes the reference file and the starter file from the tables.
 
 const referenceHead = `# edgeproxy: every setting with its default. What is left out has the same value,
 # so a file needs no more than origins. This file is made from the tables in config/;
@@ -12,9 +12,8 @@ const referenceHead = `# edgeproxy: every setting with its default. What is left
 
 `
 
-// Reference returns a file with every setting and its default, as config/edgeproxy.yaml
-// is: that of a start with one origin on 127.0.0.1:9000 and nothing else. Sections that may
-// only stand beside others are comments in it.
+// Reference returns a file with every setting and its default: config/edgeproxy.yaml. It
+// has one origin, 127.0.0.1:9000. Optional sections are comments in it.
 func Reference() string {
 	c := sampleConfig()
 	w := newWriter(&c.src, true, func(s setting, _ string) inclusion {
@@ -38,7 +37,7 @@ const starterHead = `# yaml-language-server: $schema=edgeproxy.schema.json
 // Starter returns a short file to begin with, which passes the checks.
 func Starter() string {
 	c := sampleConfig()
-	basic := map[string]bool{} // names of sections that have a basic setting
+	basic := map[string]bool{} // paths of basic settings, and of the sections around them
 	c.table().walkNames("", func(path string, s setting) {
 		if s.basic {
 			for at := path; at != ""; at = parent(at) {

@@ -1,18 +1,18 @@
 package config
 
-// report collects the problems of one reading.
+// report collects the errors of one configuration.
 type report struct {
 	src      source
 	errs     Errors
-	bad      map[string]bool // paths whose values mean nothing, with all below
-	badBelow map[string]bool // paths with a bad one below
+	bad      map[string]bool // paths whose values are not usable, with all values below
+	badBelow map[string]bool // paths with a bad path below
 }
 
 func newReport(src source) *report {
 	return &report{src: src, bad: map[string]bool{}, badBelow: map[string]bool{}}
 }
 
-// fail adds a problem of the value at path, or of its absence.
+// fail adds an error for the value at path, or for its absence.
 func (r *report) fail(path, want string) {
 	p, exact := r.src.locate(path)
 	value := ""
@@ -22,7 +22,7 @@ func (r *report) fail(path, want string) {
 	r.failWithValue(path, value, want)
 }
 
-// failWithValue is fail with another text for the value.
+// failWithValue is fail with another text in place of the value.
 func (r *report) failWithValue(path, value, want string) {
 	r.addError(path, value, want)
 	r.bad[path] = true
@@ -31,7 +31,7 @@ func (r *report) failWithValue(path, value, want string) {
 	}
 }
 
-// addError is failAs for a problem that leaves the values below path worth a look.
+// addError is failWithValue without marking path as bad: later checks still look at the values below it.
 func (r *report) addError(path, value, want string) {
 	p, exact := r.src.locate(path)
 	e := &FieldError{File: r.src.file, Line: p.line, Column: p.column, Path: path, Value: value, Want: want}
@@ -44,8 +44,8 @@ func (r *report) addError(path, value, want string) {
 	r.errs = append(r.errs, e)
 }
 
-// noErrorAt reports whether the values at paths, and below them, mean something: no problem
-// was found with them yet. A check asks it first, so that one mistake is reported once.
+// noErrorAt reports whether no error was found yet at paths, around them or below them. A check
+// calls it first, so that one mistake is reported once.
 func (r *report) noErrorAt(paths ...string) bool {
 	for _, p := range paths {
 		if r.badBelow[p] || r.bad[""] {
@@ -60,7 +60,7 @@ func (r *report) noErrorAt(paths ...string) bool {
 	return true
 }
 
-// err returns what was collected, nil if nothing.
+// err returns the errors, sorted, or nil.
 func (r *report) err() error {
 	if len(r.errs) == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// resolve gives c its default route, every route the rule it goes by, and the filters
-// their windows. It may run again after a change.
+// resolve sets c's default route, the settings in force of every route, and the windows of
+// the filters. It may run again after a change.
 func resolve(c *Config, src *source) {
 	if !src.given("routes") && len(c.Origins) == 1 {
 		c.Routes = []Route{defaultRoute(c.Origins[0].Name)}
@@ -23,7 +23,7 @@ func resolve(c *Config, src *source) {
 		c.Routes[i].AccessLog = c.routeLog(src, child(item("routes", i), "access_log"), &c.Routes[i].ownLog)
 	}
 	for i, s := range c.Admission.Shadow {
-		if s.Policy == "" { // which is refused
+		if s.Policy == "" { // validate refuses it
 			continue
 		}
 		said := src.given(child(item("admission.shadow", i), "more_than"))
@@ -33,10 +33,9 @@ func resolve(c *Config, src *source) {
 	}
 }
 
-// usesAny reports whether a route goes by a policy of which the table of policies says
-// this.
-func (c *Config) usesAny(what func(policy.Policy) bool) bool {
-	return slices.ContainsFunc(policies(), func(p Policy) bool { return p.has(what) && c.uses(p) })
+// usesAny reports whether a route has a policy with the property.
+func (c *Config) usesAny(property func(policy.Policy) bool) bool {
+	return slices.ContainsFunc(policies(), func(p Policy) bool { return p.has(property) && c.uses(p) })
 }
 
 // shadows reports whether a shadow policy is p.
@@ -44,8 +43,8 @@ func (c *Config) shadows(p Policy) bool {
 	return slices.ContainsFunc(c.Admission.Shadow, func(r Rule) bool { return r.Policy == p })
 }
 
-// uses reports whether a route goes by the policy p; where there is no route,
-// whether the one that is added would.
+// uses reports whether a route has the policy p. If there is no route, it reports
+// that for the default route.
 func (c *Config) uses(p Policy) bool {
 	if len(c.Routes) == 0 {
 		return c.Admission.Policy == p

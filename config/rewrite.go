@@ -2,11 +2,11 @@ package config
 
 import "strings"
 
-// Rewrite gives requests to an origin another path. A slash at the end of its prefixes does not matter.
+// Rewrite changes the path of requests to an origin. A slash at the end of a prefix does not matter.
 type Rewrite struct {
-	StripPrefix string // the begin of the path that the origin does not have; "" is none
-	AddPrefix   string // what it has there instead; "" is nothing
-	Locations   bool   // Location and Content-Location name what clients ask for
+	StripPrefix string // the beginning of the path to remove; "" is none
+	AddPrefix   string // the prefix in its place; "" is none
+	Locations   bool   // Location and Content-Location are rewritten the other way
 }
 
 func (r *Rewrite) table() table {
@@ -17,10 +17,10 @@ func (r *Rewrite) table() table {
 	}
 }
 
-// Rewrites reports whether the origin of the route has another path.
+// Rewrites reports whether the route changes the path for its origin.
 func (r *Route) Rewrites() bool { return r.Rewrite.StripPrefix+r.Rewrite.AddPrefix != "" }
 
-// rewrite checks that each request of a route can be rewritten.
+// rewrite checks the rewrite section, and that each request of the route can be rewritten.
 func (v *validator) rewrite(path string, r *Route) {
 	strip, add, locations := child(path, "strip_prefix"), child(path, "add_prefix"), child(path, "locations")
 	if !v.noErrorAt(strip, add, locations) {
@@ -59,7 +59,7 @@ func (v *validator) stripsAllPaths(at, prefix string, m Match) {
 	}
 }
 
-// prefix checks a begin of targets, as it stands in them.
+// prefix checks a prefix of request targets.
 func (v *validator) prefix(at, prefix string) {
 	encoded := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"<>\\^`{|}", r) }
 	switch {

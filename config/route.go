@@ -6,9 +6,9 @@ import "time"
 type Route struct {
 	Name   string // unique; the metric label
 	Match  Match
-	Origin string // the Name of one of Config.Origins; "" where the route answers itself
+	Origin string // the Name of one of Config.Origins; "" if the route has redirect or respond
 
-	ConnectTimeout, FirstByteTimeout, IdleTimeout time.Duration // 0 is that of the origin
+	ConnectTimeout, FirstByteTimeout, IdleTimeout time.Duration // 0 uses the origin's setting
 
 	Inherited
 
@@ -16,26 +16,16 @@ type Route struct {
 	Redirect Redirect
 	Respond  Respond
 
-	// Admission is in force as it stands: what the route does not say has been
-	// taken from Config.Admission.
+	// These are in force: what the route's section leaves out has the value for all routes.
 	Admission Rule
-
-	// Cache is in force as it stands, like Admission.
-	Cache Caching
-
-	// Compress is in force as it stands, like Admission.
-	Compress Compress
-
-	// Rate is in force as it stands, like Admission.
-	Rate Rate
-
-	// AccessLog is in force as it stands, like Admission.
+	Cache     Caching
+	Compress  Compress
+	Rate      Rate
 	AccessLog RouteLog
-
-	ownRule  Rule    // what the route says itself; zero values are not said
-	ownCache Caching // the same; the source knows what is said
-	ownRate  Rate    // likewise
-	ownLog   RouteLog
+	ownRule   Rule    // what the route says itself; zero values are not said
+	ownCache  Caching // the same; the source knows what is said
+	ownRate   Rate    // likewise
+	ownLog    RouteLog
 
 	ownInherited Inherited
 	ownCompress  Compress

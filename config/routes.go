@@ -35,7 +35,7 @@ func (v *validator) routes() {
 // noRoute is the label of requests that match no route, in metrics.
 const noRoute = "-"
 
-// routeName checks a route's name; names maps those so far to their paths.
+// routeName checks a route's name; names maps the names so far to the paths of their routes.
 func (v *validator) routeName(path, name string, names map[string]string) {
 	if !v.src.given(path) && v.noErrorAt(path) {
 		v.fail(path, "missing, want a name, which is the metric label")
@@ -71,8 +71,8 @@ func (v *validator) routeOrigin(path string, r *Route) {
 	}
 }
 
-// unusedSections refuses a filter's section where no route uses its policy: who
-// wrote it expects something of it.
+// unusedSections refuses a filter's section if no route uses its policy: the operator
+// expects an effect.
 func (v *validator) unusedSections() {
 	if !v.noErrorAt("admission.policy") || v.src.given("routes") && len(v.c.Routes) == 0 {
 		return
@@ -89,7 +89,7 @@ func (v *validator) unusedSections() {
 	}
 }
 
-// unusedMoreThan refuses a route's more_than where it does nothing.
+// unusedMoreThan refuses a route's more_than if its policy is not counting.
 func (v *validator) unusedMoreThan() {
 	for i, r := range v.c.Routes {
 		path := child(item("routes", i), "admission")

@@ -6,8 +6,8 @@ import (
 	"maps"
 )
 
-// Schema returns the JSON Schema of the file (draft 2020-12), for editors. It knows keys,
-// kinds and the ranges of numbers; what several settings have to be together is for check.
+// Schema returns the JSON Schema of the file (draft 2020-12), for editors. It has keys,
+// types and the ranges of numbers. Conditions between settings are left to edgeproxy check.
 func Schema() []byte {
 	root := new(Config).table().schema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -39,12 +39,12 @@ func Schema() []byte {
 // ref is a reference to one of the definitions.
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
-// orVariable is a shape or a text with a variable in it.
+// orVariable is a JSON Schema of shape or a text with a variable.
 func orVariable(shape object) object {
 	return object{"anyOf": []any{maps.Clone(shape), ref("variable")}}
 }
 
-// schema is that of a section.
+// schema returns the JSON Schema of a section.
 func (t table) schema() object {
 	properties := object{}
 	var required []string
@@ -64,7 +64,7 @@ func (t table) schema() object {
 	return out
 }
 
-// schema says in words what a setting is for, its range and its default.
+// schema returns the JSON Schema of a setting. Its description has the range and the default.
 func (s setting) schema() object {
 	out := s.value.schema()
 	about := s.about

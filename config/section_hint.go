@@ -2,9 +2,8 @@ package config
 
 import "slices"
 
-// sectionHint returns in which section a key belongs that stands where none of its name is
-// known, or "". It knows the sections that are most often mixed up, and leaves out names
-// that mean something else elsewhere.
+// sectionHint says in which section an unknown key belongs, or "". It knows the sections
+// that are most often mixed up, and leaves out names that have several meanings.
 func sectionHint(name string) string {
 	if name == "key" || name == "memory" {
 		return ""

@@ -18,15 +18,14 @@ const (
 	GiB Size = 1 << 30
 )
 
-// maxSize is far above any use and far below where adding sizes would overflow.
+// maxSize is far above any use, and small enough that adding sizes never overflows.
 const maxSize = 1 << 20 * GiB
 
 var errSize = errors.New("want a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 256MiB")
 
 // ParseSize reads a size: a decimal number and one of the units B, KB, KiB, MB,
-// MiB, GB and GiB, in any case, KB being 1000 bytes and KiB 1024. Only 0 may
-// stand without a unit. A fraction of a byte is dropped. The error says what is
-// wanted.
+// MiB, GB and GiB, in upper or lower case. KB is 1000 bytes, KiB 1024. Only 0 needs
+// no unit. A fraction of a byte is dropped. The error says what is wanted.
 func ParseSize(text string) (Size, error) {
 	if text == "0" {
 		return 0, nil
@@ -51,8 +50,8 @@ func ParseSize(text string) (Size, error) {
 	return Size(n), nil
 }
 
-// splitNumber cuts text behind its leading digits and points. It looks at ASCII
-// digits only, for humanize would take others and commas too.
+// splitNumber cuts text behind its leading ASCII digits and points: humanize would
+// accept other digits and commas too.
 func splitNumber(text string) (number, rest string) {
 	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if end < 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// source says where the values of a Config were given, so that what is found
-// wrong later names the place too.
+// source says where the values of a Config were given, so that later errors name
+// the place too.
 type source struct {
 	file   string
 	places map[string]place // by path; defaults have none
@@ -41,8 +41,8 @@ func (s *source) inFile(path string) bool {
 	return ok && p.flag == ""
 }
 
-// locate returns the place of path or else of the nearest section around it; in
-// the end the head of the file.
+// locate returns the place of path, or of the nearest section around it that has
+// one, or the head of the file.
 func (s *source) locate(path string) (p place, exact bool) {
 	for at := path; ; at = parent(at) {
 		if p, ok := s.places[at]; ok {
@@ -58,8 +58,8 @@ func (s *source) locate(path string) (p place, exact bool) {
 	}
 }
 
-// child returns the path of a key in the section at path. A key with unusual
-// characters is quoted, so that no two paths are the same text.
+// child returns the path of a key in the section at path. A key with other characters
+// than letters, digits, _ and - is quoted, so that different paths are different texts.
 func child(path, key string) string {
 	plain := key != "" && !strings.ContainsFunc(key, func(r rune) bool {
 		return !(r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
@@ -79,13 +79,13 @@ func item(path string, i int) string {
 }
 
 // parent returns the path of the section or list that path is in, "" for the
-// whole file. That of a key in quotes with a point in it may come out as one
-// that cannot be, whose parent then is right.
+// whole file. For a quoted key with a point it may return a path that does not
+// exist; the parents of that are right again.
 func parent(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }
 
-// within reports whether path is that of a section or list, or below it.
+// within reports whether path is section, a section or list, or below it.
 func within(path, section string) bool {
 	rest, ok := strings.CutPrefix(path, section)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// closest returns the one of words that name was most likely meant to be, or ""
-// where none is near: at most a third of the characters may differ. Of equals it
-// takes the first in the alphabet.
+// closest returns the word that is closest to name, or "" if more than a third of
+// the characters differ for each. Of equally close words it returns the first in
+// the alphabet.
 func closest(name string, words []string) string {
 	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 	if len(name) > maxShown {
@@ -22,9 +22,9 @@ func closest(name string, words []string) string {
 	return best
 }
 
-// distance is the edit distance of a and b in bytes: how many insertions,
-// deletions, substitutions and swaps of neighbours turn one into the other, no
-// byte being touched twice (optimal string alignment; Damerau 1964).
+// distance is the edit distance of a and b in bytes: the least number of insertions,
+// deletions, substitutions and swaps of neighbours that turn one into the other,
+// without editing a byte twice (optimal string alignment; Damerau 1964).
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

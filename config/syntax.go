@@ -12,15 +12,15 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The parser's work and memory grow with the square of the depth, so both have
-// a limit that no real file comes near.
+// The parser's work and memory grow with the square of the depth. No real file comes
+// near these limits.
 const (
 	maxFileBytes = 1 << 20
 	maxDepth     = 50
 )
 
-// parseYAML returns the value of the one document in data, nil if there is none.
-// Keys given twice are left in it: they are reported with all other problems.
+// parseYAML returns the value of the only document in data, nil if there is none.
+// Keys given twice stay in it: they are reported with all other errors.
 func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
 	fail := func(line, column int, want string) *FieldError {
 		return &FieldError{File: file, Line: max(1, line), Column: max(1, column), Want: want}
@@ -56,8 +56,8 @@ func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
 	return root, nil
 }
 
-// syntaxError takes the parser's error apart. Its type is internal there; what
-// it offers to the outside are these methods.
+// syntaxError returns the parts of the parser's error. Its type is internal to the
+// parser, so they come from its methods.
 func syntaxError(err error) (line, column int, message string) {
 	var at interface {
 		GetToken() *token.Token
@@ -67,7 +67,7 @@ func syntaxError(err error) (line, column int, message string) {
 		return 1, 1, "not valid YAML: " + strings.ReplaceAll(err.Error(), "\n", " ")
 	}
 	message = "not valid YAML: " + strings.ReplaceAll(at.GetMessage(), "\n", " ")
-	if at.GetMessage() == "found an invalid key for this map" { // also the parser's word for ::1 without quotes
+	if at.GetMessage() == "found an invalid key for this map" { // also the parser's error for ::1 without quotes
 		message += "; " + wantQuotes
 	}
 	if tk := at.GetToken(); tk != nil && tk.Position != nil {
@@ -76,10 +76,9 @@ func syntaxError(err error) (line, column int, message string) {
 	return 1, 1, message
 }
 
-// tooDeep returns the token that opens one section or list too many inside
-// others. By indentation alone the depth is at most the square root of twice
-// the file's length, so only brackets and the signs that open several levels on
-// one line are counted.
+// tooDeep returns the token at which the nesting exceeds maxDepth, or nil. It counts
+// only brackets and the signs that open several levels on one line: by indentation
+// alone the depth is at most the square root of twice the file's length.
 func tooDeep(tokens token.Tokens) *token.Token {
 	brackets, signs, line := 0, 0, 0
 	for _, tk := range tokens {
@@ -101,8 +100,8 @@ func tooDeep(tokens token.Tokens) *token.Token {
 	return nil
 }
 
-// start returns the first token of a value: a block mapping's own is the colon
-// behind its first key.
+// start returns the first token of a value. The token of a block mapping is the colon
+// behind its first key, so start returns the key.
 func start(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:

@@ -1,33 +1,32 @@
 package config
 
 // table is the settings of one section in the order of the reference file, bound to the
-// struct that holds their values. Every section's type has one, and nothing about a
-// setting stands anywhere else: decoding, the check of its range, its default, the flag
-// that overrides it, the reference file, the JSON Schema, the page of settings and
-// Changes come from here. What several settings have to be together is in validate.go
-// and the files of the sections.
+// struct that holds their values. Every section's type has one. Decoding, the check of
+// ranges, defaults, flags, the reference file, the JSON Schema, the page of settings and
+// Changes all use it. Conditions between several settings are in validate.go and the files
+// of the sections.
 type table []setting
 
 // setting is one row of a table.
 type setting struct {
 	name  string
 	value value
-	// live says that a reload applies the setting. Without it the setting takes a restart.
-	// A section leaves it to its rows.
+	// live says that a reload applies the setting. Otherwise it takes a restart. It has no
+	// meaning for a section.
 	live bool
-	// about says what the setting is for. The reference file has the first sentence as a
-	// comment, documents and editors have them all.
+	// about says what the setting is for. The reference file has its first sentence as a
+	// comment, documents and editors have all of it.
 	about string
 
-	optional  bool // a section or key that the reference file has as a comment
-	dependent bool // a default that may not stand in a file that changes what it depends on
+	optional  bool // the reference file has the section or key as a comment
+	dependent bool // other settings may make the default invalid; Effective leaves it out then
 	required  bool
 	basic     bool // the starter file has it
 	inline    bool // the reference file has the section on one line
-	override  bool // a route's section: what it leaves out is that of all routes
+	override  bool // a route's section: keys that it leaves out have the values for all routes
 	flag      string
 	flagHelp  string
-	example   string // in YAML, where the default shows nothing
+	example   string // in YAML, if the default shows nothing
 }
 
 // live is a setting that a reload applies.
@@ -35,7 +34,7 @@ func live(name string, v value, about string) setting {
 	return setting{name: name, value: v, about: about, live: true}
 }
 
-// restart is a setting that takes a restart.
+// restart is a setting whose change takes a restart.
 func restart(name string, v value, about string) setting {
 	return setting{name: name, value: v, about: about}
 }
@@ -55,7 +54,7 @@ func (t table) isMisplaced(name string) bool {
 	return ok
 }
 
-// notSupported is a key of the format that is not supported yet.
+// notSupported is a key that is reserved, but not supported yet.
 func notSupported(name string) setting { return setting{name: name, value: unsupported{}} }
 
 func (s setting) asOptional() setting  { s.optional = true; return s }
@@ -65,7 +64,7 @@ func (s setting) asBasic() setting     { s.basic = true; return s }
 func (s setting) asInline() setting    { s.inline = true; return s }
 func (s setting) asOverride() setting  { s.override, s.optional = true, true; return s }
 
-// asRestart returns t with settings that take a restart.
+// asRestart returns t with every setting as one that takes a restart.
 func (t table) asRestart() table {
 	for i := range t {
 		t[i].live = false
@@ -79,7 +78,8 @@ func (s setting) withExample(example string) setting { s.example = example; retu
 // withFlag gives the setting a flag of the command line.
 func (s setting) withFlag(flag, help string) setting { s.flag, s.flagHelp = flag, help; return s }
 
-// isDocumented reports whether documents and files show the setting.
+// isDocumented reports whether documents and files show the setting. Misplaced and unsupported
+// keys only have an error.
 func (s setting) isDocumented() bool {
 	switch s.value.(type) {
 	case misplacedKey, unsupported:
@@ -88,40 +88,40 @@ func (s setting) isDocumented() bool {
 	return true
 }
 
-// value is what a setting holds: a binding to the field of one Config.
+// value is the value of a setting: a binding to a field of one Config.
 type value interface {
-	read(d *decoder) func(node)      // reads it from a file; what is refused stays as it was
-	reset()                          // gives it its default
-	check(v *validator, path string) // refuses it outside its range, wherever it was given
+	read(d *decoder) func(node)      // returns a function that reads it from a file; an error leaves it unchanged
+	reset()                          // sets it to its default
+	check(v *validator, path string) // adds an error if it was given and is outside its range
 	get() any
 	isDefault() bool // it holds its default
-	take(from value) // copies what another binding of the same setting holds
-	// text is it in YAML on one line, with secrets as stars. src says where it came from.
+	take(from value) // copies the value of another binding of the same setting
+	// text returns it in YAML on one line, with secrets as stars. src says where it came from.
 	text(src *source, path string) string
-	kind() string   // what may be written, in words
+	kind() string   // the kind of value, in words
 	bounds() string // its range in words; "" is none
-	schema() object // in JSON Schema
+	schema() object // its JSON Schema
 }
 
-// object is one of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// reset gives every setting its default.
+// reset sets every setting to its default.
 func (t table) reset() {
 	for _, s := range t {
 		s.value.reset()
 	}
 }
 
-// check refuses what is outside its range.
+// check adds an error for every given value outside its range.
 func (t table) check(v *validator, path string) {
 	for _, s := range t {
 		s.value.check(v, child(path, s.name))
 	}
 }
 
-// overlay takes what was given below path from the table own, which is bound to another
-// value of the same type.
+// overlay copies the values that were given below path from own, a table that is bound to
+// another value of the same type.
 func (t table) overlay(own table, src *source, path string) {
 	for i, s := range t {
 		at := child(path, s.name)
@@ -135,7 +135,7 @@ func (t table) overlay(own table, src *source, path string) {
 	}
 }
 
-// find returns the setting of a name.
+// find returns the setting with the name.
 func (t table) find(name string) (setting, bool) {
 	for _, s := range t {
 		if s.name == name {

@@ -6,37 +6,36 @@ import (
 	"strings"
 )
 
-// items is a list whose elements are sections.
+// items is the value of a list whose elements are sections.
 type items[T any] struct {
 	field       *[]T
 	byDefault   []T
-	kindText    string // kind, if it is more than a list of sections
-	want        string // what is said of what is no list
+	kindText    string // kind; "" is "list of sections"
+	want        string // the error for a value that is no list
 	tableOf     func(*T) table
-	key         func(*T) string     // what tells elements apart in Changes; nil is their place
-	short       func(*T) *scalar[T] // an element as one value, if it may be; it binds the whole of it
-	isShort     func(*T) bool       // whether short says all of an element
-	derived     func(*T) string     // what an element has from another setting, "" if nothing; nil: none ever has
-	wantElement string              // what is said of an element that is no section; "" is what is said of any
-	oneLine     bool                // all of it is one value for Changes and stands on one line of a file
+	key         func(*T) string     // identifies an element in Changes; nil is by index
+	short       func(*T) *scalar[T] // binds an element as one value; nil if elements have no short form
+	isShort     func(*T) bool       // whether the short form says all of an element
+	derived     func(*T) string     // the part of an element that depends on another setting, "" if none; nil is none
+	wantElement string              // the error for an element that is no section; "" is the usual one
+	oneLine     bool                // the list is one value for Changes and stands on one line of a file
 }
 
-// collection is what lists of sections, and sections of origins, have in common.
+// collection is a list of sections, or the section of origins.
 type collection interface {
 	value
-	// elements are those there are; each with its path below the setting's.
-	elements(path string) []element
-	sample() table // of an element that has its defaults
-	inline() bool  // it is one value for Changes and one line in a file
-	ordered() bool // the order of elements matters
+	elements(path string) []element // the elements; path is that of the setting
+	sample() table                  // of an element with its defaults
+	inline() bool                   // it is one value for Changes and one line in a file
+	ordered() bool                  // the order of elements matters
 }
 
-// element is one of a collection.
+// element is an element of a collection.
 type element struct {
 	path     string
 	key      string // such as [api] or .app
 	settings table
-	line     string // on one line, if it is short
+	line     string // its short form in YAML; "" if it has none
 	title    string // the key of a section; "" is an element of a list
 }
 
@@ -48,7 +47,7 @@ func (l *items[T]) read(d *decoder) func(node) {
 			d.reset(t)
 			return l.readElement(d, section)
 		}
-		t.reset() // one value says all of it
+		t.reset() // a short element has defaults for the rest
 		short := l.short(v).read(d)
 		return func(n node) {
 			if isSection(n.Node) {
@@ -60,7 +59,7 @@ func (l *items[T]) read(d *decoder) func(node) {
 	})
 }
 
-// readElement is section, but has an own word for what is no section.
+// readElement is section, with the error wantElement for a value that is no section.
 func (l *items[T]) readElement(d *decoder, section func(node)) func(node) {
 	return func(n node) {
 		if _, ok := pairs(n.Node); !ok && l.wantElement != "" {
@@ -125,7 +124,7 @@ func (l *items[T]) derivedText() string {
 
 func (l *items[T]) sample() table { return sample(l.tableOf) }
 
-// sample is the table of a new value that has its defaults.
+// sample returns the table of a new value with its defaults.
 func sample[T any](of func(*T) table) table {
 	t := of(new(T))
 	t.reset()
@@ -143,7 +142,7 @@ func (l *items[T]) schema() object {
 	return object{"type": "array", "items": one}
 }
 
-// originSections is the section with a section for each origin.
+// originSections is the value of origins: a section with a section for each origin.
 type originSections struct{ field *[]Origin }
 
 func (o *originSections) read(d *decoder) func(node) {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// amount is what has an order.
+// amount is the types of numbers.
 type amount interface {
 	int | float64 | Size | time.Duration
 }
 
-// number is a scalar with a range.
+// number is the value of a setting with a range.
 type number[T amount] struct {
 	scalar[T]
 	least, most            *T
@@ -22,7 +22,7 @@ type number[T amount] struct {
 // atLeast sets the least value.
 func (n *number[T]) atLeast(least T) *number[T] { n.least = &least; return n }
 
-// atMost sets the greatest value; why, if any, is its reason.
+// atMost sets the largest value; why, if given, is the reason for errors.
 func (n *number[T]) atMost(most T, why ...string) *number[T] {
 	n.most = &most
 	for _, w := range why {
@@ -34,22 +34,22 @@ func (n *number[T]) atMost(most T, why ...string) *number[T] {
 // between sets both.
 func (n *number[T]) between(least, most T) *number[T] { return n.atLeast(least).atMost(most) }
 
-// moreThan sets a value that is itself too small.
+// moreThan sets a lower bound that is itself too small.
 func (n *number[T]) moreThan(least T) *number[T] { n.least, n.exclusive = &least, true; return n }
 
-// zero takes 0 besides the range.
+// zero allows 0 as well as the range.
 func (n *number[T]) zero() *number[T] { n.orZero = true; return n }
 
-// withError sets what errors say in place of the bounds.
+// withError sets the error for a value outside the range.
 func (n *number[T]) withError(want string) *number[T] {
 	n.errorBelow, n.errorAbove = want, want
 	return n
 }
 
-// withErrorBelow sets what they say of a value that is too small.
+// withErrorBelow sets the error for a value that is too small.
 func (n *number[T]) withErrorBelow(want string) *number[T] { n.errorBelow = want; return n }
 
-// withErrorAbove sets what they say of a value that is too great.
+// withErrorAbove sets the error for a value that is too large.
 func (n *number[T]) withErrorAbove(want string) *number[T] { n.errorAbove = want; return n }
 
 // withBounds adds to the range what documents say of it.
@@ -70,8 +70,8 @@ func (n *number[T]) check(v *validator, path string) {
 	}
 }
 
-// boundError is what an error says: its own words, or the bound that was crossed where the
-// other one has its own, or both.
+// boundError returns an error text: the setting's own words; or bound, if the other bound has
+// words of its own; or the whole range.
 func (n *number[T]) boundError(words string, apart bool, bound string) string {
 	switch {
 	case words != "":
@@ -110,7 +110,7 @@ func (n *number[T]) bounds() string {
 	return out + n.boundsText
 }
 
-// schema has the range where JSON has numbers; of sizes and durations it is in words only.
+// schema has the range for JSON numbers. Sizes and durations have it in the description only.
 func (n *number[T]) schema() object {
 	shape := maps.Clone(n.shape)
 	if shape["type"] == nil || n.orZero {
@@ -129,7 +129,7 @@ func (n *number[T]) schema() object {
 	return orVariable(shape)
 }
 
-// fileBounds leaves out bounds that nobody comes near.
+// fileBounds returns the range for the reference file. Bounds that nobody comes near are left out.
 func (n *number[T]) fileBounds() string {
 	if n.boundsText != "" {
 		return n.boundsText

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// scalar is a value that a file has as one scalar or as one list or section of scalars.
+// scalar is the value of a setting that is a scalar, or a list or section of scalars.
 type scalar[T any] struct {
 	field       *T
 	byDefault   T
@@ -14,7 +14,7 @@ type scalar[T any] struct {
 	boundsText  string // bounds
 	decode      func(d *decoder, field *T) func(node)
 	yaml        func(T) string
-	// masked is yaml where the value may be a secret by where it came from.
+	// masked, if not nil, is used in place of yaml: it needs the source to tell which values may be secrets.
 	masked func(src *source, path string, v T) string
 	shape  object
 }
@@ -39,19 +39,19 @@ func (s *scalar[T]) text(src *source, path string) string {
 	return s.yaml(*s.field)
 }
 
-// withBounds says what values the setting has where its kind does not.
+// withBounds describes the allowed values, in addition to the kind.
 func (s *scalar[T]) withBounds(bounds string) *scalar[T] { s.boundsText = bounds; return s }
 
-// choices are the words that it may be.
+// choices lists the allowed words, "" if the setting has others.
 func (s *scalar[T]) choices() string { return s.choicesText }
 
-// fileBounds is what the reference file says of the range.
+// fileBounds returns the range for the reference file.
 func (s *scalar[T]) fileBounds() string { return s.boundsText }
 
-// same reports whether two bindings of one setting hold the same.
+// same reports whether two bindings of one setting hold the same value.
 func same(a, b value) bool { return reflect.DeepEqual(a.get(), b.get()) }
 
-// group is the value of a section: the settings in it.
+// group is the value of a section.
 type group struct{ settings table }
 
 func (g *group) read(d *decoder) func(node)        { return d.section(g.settings) }
@@ -96,7 +96,7 @@ func (t table) flow(src *source, path string) string {
 	})
 }
 
-// flowGiven is flow with those that were given.
+// flowGiven is flow with the settings that were given.
 func (t table) flowGiven(src *source, path string) string {
 	return t.flowOf(src, path, func(_ setting, at string) bool { return src.given(at) })
 }

@@ -1,9 +1,9 @@
 package config
 
-// TLS is what listeners show that speak it.
+// TLS is the settings of listeners with TLS.
 type TLS struct {
-	Certificates []Certificate // the first is for clients that name nobody
-	ACME         ACME          // names here, or certificates, where a listener has tls
+	Certificates []Certificate // the first is for clients that send no server name, or an unknown one
+	ACME         ACME          // if a listener has TLS, there are Certificates or ACME names
 	MinVersion   TLSVersion
 }
 
@@ -31,8 +31,8 @@ func (c *Certificate) table() table {
 	}
 }
 
-// tls checks that what listeners need for TLS is there, and that a listener needs it. It
-// does not read the files: cmd/edgeproxy does.
+// tls checks that listeners with TLS have certificates, and that TLS settings have a listener
+// that uses them. It does not read the files: cmd/edgeproxy does.
 func (v *validator) tls() {
 	secure := v.secureListeners()
 	for i, c := range v.c.TLS.Certificates {
@@ -49,8 +49,8 @@ func (v *validator) tls() {
 	v.acme(secure)
 }
 
-// unusedTLSKeys refuses what says something about TLS that no listener speaks. The default,
-// written out, says nothing.
+// unusedTLSKeys refuses settings of TLS if no listener speaks it. The default of min_version may
+// be written.
 func (v *validator) unusedTLSKeys() {
 	want := "remove it: " + v.noTLS()
 	if len(v.c.TLS.Certificates) > 0 && v.noErrorAt("tls.certificates", "listen") {
@@ -61,7 +61,7 @@ func (v *validator) unusedTLSKeys() {
 	}
 }
 
-// noTLS says why nothing is served with TLS.
+// noTLS says why no listener has TLS.
 func (v *validator) noTLS() string {
 	if v.src.places["listen[0].address"].flag != "" {
 		return flagListen + " replaces all of listen, and has no TLS"
@@ -69,8 +69,8 @@ func (v *validator) noTLS() string {
 	return "no listener has tls: true"
 }
 
-// secureListeners checks that those have a certificate to show, and reports whether there
-// are any.
+// secureListeners checks that listeners with TLS have a certificate, and reports whether there
+// are such listeners.
 func (v *validator) secureListeners() (secure bool) {
 	for i, l := range v.c.Listen {
 		if !l.TLS {

@@ -14,11 +14,11 @@ type Tracing struct {
 	Headers  map[string]Secret // sent with spans, by field name
 	Timeout  time.Duration     // of one export; above 0
 	Sample   float64           // the share of requests that are traced, 0 to 1
-	Most     int               // of all requests, in a second
+	Most     int               // requests that are traced in a second
 	Service  string            // service.name
 }
 
-// maxTraced is more than the queue of spans holds of a second.
+// maxTraced is the largest value of most_per_second. It exceeds the spans of a second that the queue holds.
 const maxTraced = 10_000
 
 func (t *Tracing) table() table {
@@ -32,7 +32,7 @@ func (t *Tracing) table() table {
 	}
 }
 
-// secretValues is values by field names that are shown nowhere.
+// secretValues is a section of secrets by field name.
 func secretValues(field *map[string]Secret) *scalar[map[string]Secret] {
 	return &scalar[map[string]Secret]{
 		field: field, kindText: "section of texts by field name, secrets", decode: func(d *decoder, f *map[string]Secret) func(node) { return d.secretValues(f) },
@@ -94,7 +94,7 @@ func (v *validator) endpoint(path, text string) {
 	}
 }
 
-// sentField checks one field of those to send with spans. No problem shows the value.
+// sentField checks a field to send with spans. No error shows its value.
 func (v *validator) sentField(path, name, value string) {
 	switch {
 	case name == "" || strings.ContainsFunc(name, func(r rune) bool {
@@ -108,7 +108,7 @@ func (v *validator) sentField(path, name, value string) {
 	}
 }
 
-// unusedTracingKeys refuses what is said of spans that go nowhere: its writer expects some.
+// unusedTracingKeys refuses settings of tracing without an endpoint: the operator expects spans.
 func (v *validator) unusedTracingKeys() {
 	t, defaults := &v.c.Tracing, withDefaults((*Tracing).table)
 	if t.Endpoint != "" || !v.noErrorAt("tracing.endpoint") {

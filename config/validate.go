@@ -10,7 +10,7 @@ type validator struct {
 	c *Config
 }
 
-// checkFile checks what only a file can get wrong, before flags are put over it.
+// checkFile checks what is an error in a file, but not after flags have changed it.
 func checkFile(c *Config, r *report) {
 	v := &validator{report: r, c: c}
 	v.unusedSections()
@@ -18,7 +18,7 @@ func checkFile(c *Config, r *report) {
 	v.unusedGateKeys()
 }
 
-// validate checks everything else.
+// validate checks everything else, with flags applied.
 func validate(c *Config, r *report) {
 	v := &validator{report: r, c: c}
 	v.windows()
@@ -42,8 +42,8 @@ func validate(c *Config, r *report) {
 	v.tracing()
 }
 
-// node checks the node's name, which is a token of structured fields (RFC 9651
-// section 3.3.4): they begin with a letter.
+// node checks the node's name. It is a token of structured fields, which begins with a
+// letter (RFC 9651 section 3.3.4).
 func (v *validator) node() {
 	const path = "node.name"
 	name := v.c.Node.Name
@@ -55,7 +55,7 @@ func (v *validator) node() {
 
 const wantName = "want a name of 1 to 64 letters, digits, '-', '.' and '_'"
 
-// name checks a name of ours: it stands in labels, logs and header fields.
+// name checks a name that stands in labels, logs and header fields.
 func (v *validator) name(path, name string) {
 	if v.noErrorAt(path) && !validName(name) {
 		v.fail(path, wantName)
@@ -68,5 +68,5 @@ func validName(name string) bool {
 	})
 }
 
-// maxCount is far above any use and far below where adding would overflow.
+// maxCount is far above any use, and small enough that adding never overflows.
 const maxCount = 10_000_000

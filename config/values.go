@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Each of these returns what reads one value of its type into dst.
+// Each of these methods returns a function that reads one value into dst.
 
-// text takes any scalar as it stands.
+// text reads any scalar as it stands.
 func (d *decoder) text(dst *string) func(node) {
 	return func(n node) {
 		if s, _, ok := d.scalar(n, "want text"); ok {
@@ -20,7 +20,7 @@ func (d *decoder) text(dst *string) func(node) {
 	}
 }
 
-// secret takes text that no problem shows.
+// secret reads text that no error shows.
 func (d *decoder) secret(dst *Secret) func(node) {
 	return func(n node) {
 		d.secretPath = n.path
@@ -30,8 +30,7 @@ func (d *decoder) secret(dst *Secret) func(node) {
 	}
 }
 
-// word takes one of words. Those in later are part of the format, but not
-// supported yet.
+// word reads one of words. Those in later are reserved, but not supported yet.
 func word[T ~string](d *decoder, dst *T, words []T, later ...T) func(node) {
 	want := "want " + oneOf(words)
 	return func(n node) {
@@ -64,25 +63,25 @@ func oneOf[T ~string](words []T) string {
 	return b.String()
 }
 
-// size takes a size with its unit.
+// size reads a size with its unit.
 func (d *decoder) size(dst *Size) func(node) {
 	return converted(d, dst, errSize.Error(), ParseSize)
 }
 
-// duration takes a duration with its unit; the default is the example.
+// duration reads a duration with its unit. Errors have the default as an example.
 func (d *decoder) duration(dst *time.Duration) func(node) {
-	such := *dst
-	if such == 0 {
-		such = 30 * time.Second
+	example := *dst
+	if example == 0 {
+		example = 30 * time.Second
 	}
-	want := "want a duration with a unit (ms, s, m or h), such as " + formatDuration(such)
-	return converted(d, dst, want, func(s string) (time.Duration, error) { return parseDuration(s, such) })
+	want := "want a duration with a unit (ms, s, m or h), such as " + formatDuration(example)
+	return converted(d, dst, want, func(s string) (time.Duration, error) { return parseDuration(s, example) })
 }
 
 var errInteger = errors.New("want a whole number in decimal digits")
 
-// integer takes decimal digits only: 010, 0x10, 1_000 and 1e3 mean different
-// things to different readers of YAML.
+// integer reads decimal digits only: 010, 0x10, 1_000 and 1e3 have different
+// meanings for different parsers of YAML.
 func (d *decoder) integer(dst *int) func(node) {
 	return unquoted(d, dst, errInteger.Error(), func(s string) (int, error) {
 		i, err := strconv.Atoi(s)
@@ -98,7 +97,7 @@ func (d *decoder) integer(dst *int) func(node) {
 
 var errRatio = errors.New("want a number such as 0.01")
 
-// ratio takes a finite decimal number.
+// ratio reads a finite decimal number.
 func (d *decoder) ratio(dst *float64) func(node) {
 	return unquoted(d, dst, errRatio.Error(), func(s string) (float64, error) {
 		f, err := strconv.ParseFloat(s, 64)
@@ -109,7 +108,7 @@ func (d *decoder) ratio(dst *float64) func(node) {
 	})
 }
 
-// boolean takes true and false, not yes, on or 1.
+// boolean reads true and false, not yes, on or 1.
 func (d *decoder) boolean(dst *bool) func(node) {
 	const want = "want true or false"
 	return unquoted(d, dst, want, func(s string) (bool, error) {
@@ -120,7 +119,7 @@ func (d *decoder) boolean(dst *bool) func(node) {
 	})
 }
 
-// converted takes what read makes of the text; the error says what is wanted.
+// converted reads text and parses it with read, whose error says what is wanted.
 func converted[T any](d *decoder, dst *T, want string, read func(text string) (T, error)) func(node) {
 	return func(n node) {
 		if s, _, ok := d.scalar(n, want); ok {

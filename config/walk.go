@@ -22,7 +22,7 @@ func (t table) walkNames(path string, f func(path string, s setting)) {
 	}
 }
 
-// walk calls f for every setting that there is, with its path in the file.
+// walk calls f for every setting of this configuration, with its path in the file.
 func (t table) walk(path string, f func(path string, s setting)) {
 	for _, s := range t {
 		if !s.isDocumented() {

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Warnings returns what will work, but hardly as intended: trusted proxies that anybody can
-// be, an admin listener that others reach, routes that no request reaches, servers whose
-// certificates are not verified, filters that are rotated by fill only, a gate that may never
-// close, purges by anybody, what stands at the top and holds for no route, what a route that answers itself says about an
-// origin, and stars in paths. It is empty where there is nothing to say.
+// Warnings returns settings that are valid, but hardly as intended: trusted_proxies and purge.allow
+// for every address, an admin listener that other machines reach, routes that no request reaches,
+// servers whose certificates are not verified, filters that rotate only when full, an open_below
+// that a full cache may not reach, settings at the top that apply to no route, settings for an origin
+// in routes with redirect or respond, and stars in paths.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -49,8 +49,8 @@ func (c *Config) Warnings() []Warning {
 	return out
 }
 
-// warnOfFilters warns of filters that are rotated by fill only, and of a gate that may
-// never close.
+// warnOfFilters warns of filters that rotate only when full, and of an open_below that a full
+// cache may not reach.
 func (c *Config) warnOfFilters(warn func(path, text string)) {
 	for _, f := range []struct {
 		path   string
@@ -71,7 +71,7 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 	}
 }
 
-// warnOfPurges warns of leave to purge for every address.
+// warnOfPurges warns if every address may purge.
 func (c *Config) warnOfPurges(warn func(path, text string)) {
 	for i, n := range c.Purge.Allow {
 		if n.Bits() == 0 {
@@ -91,9 +91,9 @@ func (c *Config) warnOfTrust(warn func(path, text string)) {
 	}
 }
 
-// guaranteedFill is a share of its size that every full memory tier reaches: 1/32 of it
-// is kept for variants, and in each of its two parts room for one object of the
-// largest size may be free. Rounded down to hundredths.
+// guaranteedFill is the share of its size that every full memory tier reaches, rounded down to
+// hundredths: 1/32 of it is reserved for variants, and in each of its two parts room for one
+// object of the largest size may be free.
 func (c *Config) guaranteedFill() float64 {
 	m := c.Cache.Memory
 	free := 1.0/32 + 2*float64(m.MaxObjectBytes)/float64(m.MaxBytes-m.StageBytes)

@@ -8,16 +8,16 @@ import (
 // writer writes the settings of tables as a YAML file.
 type writer struct {
 	src      *source
-	comments bool // say what each setting is for
+	comments bool // write a comment on each setting
 	include  func(s setting, path string) inclusion
 	note     func(path string) string // a comment behind the element of a list at path; "" is none
 
 	out           strings.Builder
-	startsElement bool // a list's element begins with the next line
-	commentIndent int  // columns before the # of a section that is a comment; -1 is none
+	startsElement bool // the next line is the first of a list's element
+	commentIndent int  // the indentation of the section that is written as a comment; -1 is none
 }
 
-// inclusion is what becomes of a setting in a file.
+// inclusion says whether a setting stands in a file, and how.
 type inclusion int
 
 const (
@@ -26,7 +26,7 @@ const (
 	asComment
 )
 
-// Columns of the file: comments begin at one and end before the other.
+// Columns of the file, between which comments stand.
 const (
 	commentColumn = 36
 	lastColumn    = 130
@@ -88,7 +88,7 @@ func (w *writer) setting(s setting, path string, indent int) {
 	w.line(indent, key+" "+w.value(s, path), s.comment())
 }
 
-// value is that of a setting on one line.
+// value returns the value of a setting on one line.
 func (w *writer) value(s setting, path string) string {
 	if w.comments && s.optional && s.example != "" {
 		return s.example
@@ -114,7 +114,7 @@ func (w *writer) elements(c collection, path string, indent int) {
 	}
 }
 
-// line writes one line, with a comment that may go on over others.
+// line writes one line, with a comment that may continue on further lines.
 func (w *writer) line(indent int, text, comment string) {
 	lead := strings.Repeat(" ", indent)
 	if w.startsElement {
@@ -143,8 +143,8 @@ func (w *writer) line(indent int, text, comment string) {
 	w.out.WriteByte('\n')
 }
 
-// comment is what the reference file says of the setting: the words it may be, the first
-// sentence about it, its range, and an example.
+// comment returns the reference file's comment on the setting: the allowed words, the first
+// sentence of about, the range, and an example.
 func (s setting) comment() string {
 	first, _, _ := strings.Cut(s.about, ". ")
 	out := strings.TrimSuffix(first, ".")
