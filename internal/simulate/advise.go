@@ -27,13 +27,13 @@ func (r *Report) advise() {
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		for j := range g.Results {
-			g.Results[j].Thin = g.Results[j].thin()
+			g.Results[j].Thin = g.Results[j].lacksEvidence()
 		}
 		at := size{g.CapacityBytes, g.DiskBytes, g.limit}
 		if groups[at] == nil {
 			order = append(order, at)
 		}
-		// Ristretto is what the proxy itself evicts by; else the first will do.
+		// The proxy itself evicts by Ristretto. Without it, the first eviction is used.
 		if groups[at] == nil || g.Eviction == string(model.Ristretto) {
 			groups[at] = g
 		}
@@ -43,7 +43,7 @@ func (r *Report) advise() {
 	}
 }
 
-// adviseOn recommends a setting of g, or says why none.
+// adviseOn recommends a setting of g, or says why there is none.
 func (r *Report) adviseOn(g *Group) {
 	refuse := func(why string) { r.Unadvised = append(r.Unadvised, Unadvised{g.CapacityBytes, g.DiskBytes, why}) }
 	if why := r.missing(g); why != "" {
@@ -62,7 +62,7 @@ func (r *Report) adviseOn(g *Group) {
 	})
 }
 
-// why explains the choice; near is how many settings come up to the rule.
+// why explains the choice; near is the number of settings that meet the rule.
 func (g Goal) why(group *Group, chosen *Result, near int) string {
 	asked := int64(0)
 	for i := range group.Results {
@@ -88,12 +88,12 @@ func (g Goal) why(group *Group, chosen *Result, near int) string {
 		fmt.Fprintf(&b, "%d of %s are within %.0f points of the highest hit ratio and let the origin send at most %.0f%% more than the least; %s it has the fewest writes, %s.",
 			near, counted(asked, "setting"), 100*balancedPoints, 100*balancedMore, which, humanize.Comma(chosen.Writes))
 	}
-	b.WriteString(unjudged(group.Results) + g.against(&group.Results[0], chosen) + g.otherwise(group, chosen))
+	b.WriteString(withoutEvidence(group.Results) + g.comparedWith(&group.Results[0], chosen) + g.alternative(group, chosen))
 	return b.String()
 }
 
-// against compares the choice with the baseline.
-func (g Goal) against(always, chosen *Result) string {
+// comparedWith compares the choice with the baseline, in words.
+func (g Goal) comparedWith(always, chosen *Result) string {
 	switch {
 	case chosen.Policy == policy.Always.String() && g == Balanced:
 		return " Holding newcomers back costs more here than that."
@@ -101,14 +101,13 @@ func (g Goal) against(always, chosen *Result) string {
 	case always.Writes > 0 && always.OriginBytes > 0:
 		return fmt.Sprintf(" Against always it avoids %.1f%% of the writes; hit ratio %s for %s, and the origin sends %s (%+.1f%%).",
 			100*ratio(chosen.WritesAvoided, always.Writes), percent(chosen.HitRatio), percent(always.HitRatio),
-			more(chosen.extra), 100*ratio(chosen.extra, always.OriginBytes))
+			more(chosen.extraBytes), 100*ratio(chosen.extraBytes, always.OriginBytes))
 	}
 	return ""
 }
 
-// otherwise says what is chosen where writes do not matter, and under most_hits
-// where they do.
-func (g Goal) otherwise(group *Group, chosen *Result) string {
+// alternative says what another goal chooses: most_hits, or balanced if g is most_hits.
+func (g Goal) alternative(group *Group, chosen *Result) string {
 	other, why := MostHits, " Writes to memory cost nothing but a copy:"
 	switch {
 	case g == MostHits:
@@ -123,7 +122,7 @@ func (g Goal) otherwise(group *Group, chosen *Result) string {
 	r := &group.Results[i]
 	always := &group.Results[0]
 	switch {
-	case r == chosen && always.unasked && other == MostHits && always.Hits > chosen.Hits:
+	case r == chosen && always.onlyBaseline && other == MostHits && always.Hits > chosen.Hits:
 		return fmt.Sprintf("%s always, which --policy leaves out, has the hit ratio %s.", why, percent(always.HitRatio))
 	case r == chosen:
 		return fmt.Sprintf("%s --goal %s chooses the same.", why, other)

@@ -19,7 +19,7 @@ func TestAdviceIsOneForEachCapacityAndGoesByRistretto(t *testing.T) {
 		group(1<<21, 0, "s3fifo", 400), group(1<<21, 0, "lru", 500),
 		group(1<<21, 1000, "lru", 600),
 	}}
-	r.Trace.Requests = leastRequests
+	r.Trace.Requests = minRequests
 	for i := range r.Groups {
 		markPareto(r.Groups[i].Results)
 	}
@@ -42,10 +42,10 @@ func TestBaselineThatNobodyAskedForIsNotRecommended(t *testing.T) {
 	g := Group{CapacityBytes: 1 << 20, Eviction: "lru", Results: []Result{
 		setting("always", 1000, 0.9, 100), setting("second-hit", 100, 0.1, 900),
 	}}
-	g.Results[0].unasked, g.Results[0].Baseline = true, true
+	g.Results[0].onlyBaseline, g.Results[0].Baseline = true, true
 	markPareto(g.Results)
 	r := &Report{Groups: []Group{g}}
-	r.Trace.Requests = leastRequests
+	r.Trace.Requests = minRequests
 	r.advise()
 	if len(r.Advice) != 1 || r.Advice[0].Result.Policy != "second-hit" {
 		t.Errorf("got %+v, want second-hit, the only one asked for", r.Advice)
@@ -58,10 +58,10 @@ func TestBaselineThatNobodyAskedForIsAMeasureOfTheOthers(t *testing.T) {
 	g := Group{CapacityBytes: 1 << 20, Eviction: "lru", Results: []Result{
 		setting("always", 1000, 0.9, 100), setting("second-hit", 110, 0.5, 500), setting("counting", 100, 0.49, 510),
 	}}
-	g.Results[0].unasked, g.Results[0].Baseline = true, true
+	g.Results[0].onlyBaseline, g.Results[0].Baseline = true, true
 	markPareto(g.Results)
 	r := &Report{Groups: []Group{g}}
-	r.Trace.Requests = leastRequests
+	r.Trace.Requests = minRequests
 	r.advise()
 	if len(r.Advice) != 1 || r.Advice[0].Result.Policy != "second-hit" {
 		t.Fatalf("got %+v, want second-hit, which has more hits than counting", r.Advice)
@@ -78,7 +78,7 @@ func TestWhyGivesTheFiguresOfTheRule(t *testing.T) {
 		g.Results[0].Baseline = true
 		for i := range g.Results {
 			g.Results[i].WritesAvoided = g.Results[0].Writes - g.Results[i].Writes
-			g.Results[i].extra = g.Results[i].OriginBytes - g.Results[0].OriginBytes
+			g.Results[i].extraBytes = g.Results[i].OriginBytes - g.Results[0].OriginBytes
 		}
 		chosen, near := goal.choose(g.Results)
 		got := goal.why(&g, &g.Results[chosen], near)
@@ -99,7 +99,7 @@ func TestWhyGivesTheFiguresOfTheRule(t *testing.T) {
 		"always. 1 of 2 settings", "costs more here", "--goal most_hits chooses the same.")
 	f(Balanced, []Result{setting("always", 300, 0.20, 300), setting("counting", 200, 0.40, 500)}, "No setting that was asked for is within 2 points of the highest hit ratio with at most 10% more", "of 2 settings it has the most hits")
 	unasked := always
-	unasked.unasked = true
+	unasked.onlyBaseline = true
 	f(Balanced, []Result{unasked, second}, "Writes to memory cost nothing but a copy: always, which --policy leaves out, has the hit ratio 50.00%.")
 }
 

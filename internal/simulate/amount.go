@@ -6,10 +6,10 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Amount is a size in bytes, or a share of a whole that is known only once the
-// log is read.
+// Amount is a size in bytes, or a share of a whole that is only known when the log
+// has been read.
 type Amount struct {
-	Bytes   int64   // 0 or more; ignored where Percent is given
+	Bytes   int64   // 0 or more; ignored if Percent is given
 	Percent float64 // of the whole; 0 is a size in bytes
 }
 
@@ -29,7 +29,7 @@ func (a Amount) share() string {
 	return strconv.FormatFloat(a.Percent, 'g', -1, 64) + "%"
 }
 
-// String writes the amount as a flag takes it, more or less.
+// String returns the amount, rounded, for a person.
 func (a Amount) String() string {
 	if share := a.share(); share != "" {
 		return share
@@ -45,7 +45,7 @@ func sizes(capacity, disk int64) string {
 	return size(capacity) + " and a disk of " + size(disk)
 }
 
-// counted writes a number of things, of which name is one.
+// counted writes n and the name of the things, with s for the plural.
 func counted(n int64, name string) string {
 	if n != 1 {
 		name += "s"

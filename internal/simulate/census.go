@@ -7,13 +7,13 @@ import (
 )
 
 // census counts the distinct keys of each period of a rotation by time or by
-// requests. What the proxy is given is the number of keys that its filter holds,
-// so such a rule is only complete with that number.
+// requests. The proxy's filter needs a number of keys, so a recommendation of such
+// a rotation needs this count.
 type census struct {
 	rule Rotation
 
 	period   uint32   // the current one, from 1
-	last     []uint32 // by object: the period it was last asked for in; 0 is none. The owner's
+	last     []uint32 // by object: the period of its last request; 0 is none. The caller makes and drops it
 	started  int64    // when the current period began, Unix nanoseconds
 	requests int64    // of the current period
 	keys     int64    // of the current period
@@ -29,7 +29,7 @@ func (c *census) replay(requests []trace.Access) {
 		if c.period == 0 {
 			c.period, c.started = 1, a.At
 		}
-		c.pass(a.At)
+		c.advance(a.At)
 		c.requests++
 		if c.last[a.Object] != c.period {
 			c.last[a.Object] = c.period
@@ -39,9 +39,9 @@ func (c *census) replay(requests []trace.Access) {
 	}
 }
 
-// pass begins the next period if a request at this time belongs to it. Periods
-// without a request are left out: they would only lower the mean.
-func (c *census) pass(at int64) {
+// advance begins the next period if a request at this time belongs to it. Periods
+// without a request do not count: they would only lower the mean.
+func (c *census) advance(at int64) {
 	if c.rule.Unit == ByRequests && c.requests < c.rule.Count {
 		return
 	}
@@ -54,7 +54,7 @@ func (c *census) pass(at int64) {
 	}
 	c.whole++
 	c.sum += c.keys
-	if c.period == math.MaxUint32 { // or every object would have been there
+	if c.period == math.MaxUint32 { // the next period is 1 again, which c.last must not have
 		clear(c.last)
 		c.period = 0
 	}
@@ -62,8 +62,8 @@ func (c *census) pass(at int64) {
 	c.requests, c.keys = 0, 0
 }
 
-// mean returns the mean number of keys of the periods that have ended, or those
-// of the first where none has.
+// mean returns the mean number of keys of the periods that have ended, or the keys
+// of the first period if none has.
 func (c *census) mean() int64 {
 	if c.whole == 0 {
 		return c.peak
@@ -74,9 +74,9 @@ func (c *census) mean() int64 {
 // censusBytes is what a census takes for each object.
 const censusBytes = 4
 
-// roomy returns a capacity that the busiest period does not fill: a tenth above
-// it, for a rule by time is meant to rotate by time.
-func (c *census) roomy() int64 { return roomy(c.peak) }
+// peakWithHeadroom returns a capacity a tenth above the busiest period, so that a rotation by
+// time is not by fill.
+func (c *census) peakWithHeadroom() int64 { return withHeadroom(c.peak) }
 
-// roomy returns a capacity, a tenth above so many keys.
-func roomy(keys int64) int64 { return min(max(keys+keys/10+1, minPeriod), maxPeriod) }
+// withHeadroom returns a capacity a tenth above keys, in the range of a filter.
+func withHeadroom(keys int64) int64 { return min(max(keys+keys/10+1, minPeriod), maxPeriod) }

@@ -82,7 +82,7 @@ func TestCensusLivesThroughAllItsNumbers(t *testing.T) {
 func TestRoomyIsAboveTheBusiestPeriod(t *testing.T) {
 	f := func(peak, want int64) {
 		t.Helper()
-		if got := (&census{peak: peak}).roomy(); got != want {
+		if got := (&census{peak: peak}).peakWithHeadroom(); got != want {
 			t.Errorf("%d keys: got %d, want %d", peak, got, want)
 		}
 	}

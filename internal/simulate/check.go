@@ -9,32 +9,32 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// anyBytes stands for a capacity that only a log can tell: more than any limit of
+// unlimitedBytes stands for a capacity that depends on the log. It is more than any limit of
 // an object or a stage.
-const anyBytes = math.MaxInt64 / 1024
+const unlimitedBytes = math.MaxInt64 / 1024
 
-// Check returns what is wrong with the grid whatever the log is, so that none has
-// to be read for it: a *GridError, or an error with a *bloom.OptionError in it.
+// Check returns an error that the grid has with any log, before one is read: a
+// *GridError, or an error that wraps a *bloom.OptionError.
 func (g Grid) Check() error {
-	if err := g.ignored(); err != nil {
+	if err := g.checkUnused(); err != nil {
 		return err
 	}
-	log := trace.Facts{Requests: anyBytes, Objects: anyBytes, UniqueBytes: anyBytes}
+	log := trace.Facts{Requests: unlimitedBytes, Objects: unlimitedBytes, UniqueBytes: unlimitedBytes}
 	g.Capacities = slices.Clone(g.Capacities)
 	for i, c := range g.Capacities {
 		if c.Percent > 0 {
-			g.Capacities[i] = Amount{Bytes: anyBytes}
+			g.Capacities[i] = Amount{Bytes: unlimitedBytes}
 		}
 	}
 	if len(g.Capacities) == 0 {
-		g.Capacities = []Amount{{Bytes: anyBytes}}
+		g.Capacities = []Amount{{Bytes: unlimitedBytes}}
 	}
 	_, err := g.groups(log, true)
 	return err
 }
 
-// ignored refuses what would have no effect.
-func (g Grid) ignored() error {
+// checkUnused refuses values that would have no effect.
+func (g Grid) checkUnused() error {
 	policies := g.defaults().Policies
 	for _, p := range policy.All() {
 		if values := g.Parameters[p.String()]; len(values) > 0 && !slices.Contains(policies, p) {
@@ -45,7 +45,7 @@ func (g Grid) ignored() error {
 		return &GridError{"false-positive-rate", strconv.FormatFloat(g.FalsePositiveRates[0], 'g', -1, 64), "no --exact: sets do not err"}
 	}
 	if !slices.ContainsFunc(policies, policy.Policy.Remembers) {
-		if err := g.unremembered(); err != nil {
+		if err := g.checkUnusedWindow(); err != nil {
 			return err
 		}
 	}
@@ -55,12 +55,12 @@ func (g Grid) ignored() error {
 	return nil
 }
 
-// unremembered refuses what is about sightings, where no policy remembers any.
-func (g Grid) unremembered() error {
+// checkUnusedWindow refuses values for filters if no policy remembers sightings.
+func (g Grid) checkUnusedWindow() error {
 	want := policy.OneOf(policy.Names(policy.Policy.Remembers)) + " among the policies; the others remember nothing"
 	switch {
 	case len(g.Rotations) > 0:
-		return &GridError{"rotation", g.Rotations[0].asked(), want}
+		return &GridError{"rotation", g.Rotations[0].label(), want}
 	case len(g.Generations) > 0:
 		return &GridError{"generations", strconv.Itoa(g.Generations[0]), want}
 	case len(g.FalsePositiveRates) > 0:

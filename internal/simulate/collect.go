@@ -2,7 +2,7 @@ package simulate
 
 import "time"
 
-// report puts the results together, marked and with the advice.
+// report returns the results, marked, with warnings and recommendations.
 func (r *run) report() *Report {
 	out := &Report{Trace: r.trace.Facts(), Goal: r.options.Goal}
 	for _, a := range r.trace.Objects() {
@@ -28,7 +28,7 @@ func (r *run) group(g *group) Group {
 	for i := range g.points {
 		out.Results = append(out.Results, r.result(g, &g.points[i]))
 	}
-	out.Results[0].Baseline, out.Results[0].unasked = true, g.hidden
+	out.Results[0].Baseline, out.Results[0].onlyBaseline = true, g.onlyBaseline
 	out.Spread = g.spread()
 	always := out.Results[0]
 	for i := range out.Results {
@@ -36,13 +36,13 @@ func (r *run) group(g *group) Group {
 		res.WritesAvoided = always.Writes - res.Writes
 		res.WriteBytesAvoided = always.WriteBytes - res.WriteBytes
 		res.DiskWriteBytesAvoided = always.DiskWriteBytes - res.DiskWriteBytes
-		res.extra = res.OriginBytes - always.OriginBytes
+		res.extraBytes = res.OriginBytes - always.OriginBytes
 	}
 	markPareto(out.Results)
 	return out
 }
 
-// spreadRuns is how often the baseline is run where chance has a part in it.
+// spreadRuns is how often the baseline is run if its eviction is random.
 const spreadRuns = 3
 
 // spread compares the runs of the baseline.
@@ -71,8 +71,8 @@ func (r *run) result(g *group, p *point) Result {
 		Requests: m.Requests, Hits: m.Hits, HitRatio: m.HitRatio, ByteHitRatio: m.ByteHitRatio,
 		Writes: m.Writes, WriteBytes: m.WriteBytes, HeldBack: m.HeldBack, Regret: m.Regret,
 		TooLarge: m.TooLarge, FilterBytes: m.FilterBytes, HeadMisses: m.HeadMisses, OriginRequests: m.OriginRequests, OriginBytes: m.OriginBytes, FalsePositiveRatio: m.FalsePositiveRatio,
-		MaxObjectBytes: mostObject(p.CapacityBytes, p.StageBytes, g.limit, p.Eviction), StageWrites: m.StageWrites, Promotions: m.Promotions,
-		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rounds: m.Rotations, asked: p.asked,
+		MaxObjectBytes: largestObject(p.CapacityBytes, p.StageBytes, g.limit, p.Eviction), StageWrites: m.StageWrites, Promotions: m.Promotions,
+		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rotations: m.Rotations, label: p.label,
 	}
 	out.onDisk(p)
 	if p.busy > 0 {
@@ -85,15 +85,15 @@ func (r *run) result(g *group, p *point) Result {
 			out.WindowObjects, out.keys = m.WindowObjects, m.WindowRoom
 		}
 		if c := r.period(p.rotation); c != nil {
-			out.held = c.mean()
+			out.meanKeys = c.mean()
 		}
 		out.Exact, out.FalsePositiveRate = p.Exact, p.FalsePositiveRate
-		out.filter = recommendable(p.Setting).FilterBytes(out.keys)
+		out.filterBytes = recommendable(p.Setting).FilterBytes(out.keys)
 	}
 	return out
 }
 
-// onDisk takes what there is to say of the disk.
+// onDisk copies the figures of the disk.
 func (r *Result) onDisk(p *point) {
 	m := &p.result
 	r.DiskBytes, r.DiskHits, r.DiskHitBytes = p.DiskBytes, m.DiskHits, m.DiskHitBytes

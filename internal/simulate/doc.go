@@ -1,14 +1,12 @@
-// Package simulate answers: which admission setting suits this log, and what
-// would each of the others have cost?
+// Package simulate replays a log with many admission settings, and recommends one.
 //
-// A Grid lists what to try. Run replays the log once over all of it, each
-// setting with a model of its own, and returns a Report: as a table, as JSON,
-// as a page, and as the recommended lines of a configuration file. The law it
-// keeps: every figure is compared with policy always at the same capacity,
-// eviction and object limit, replayed from the same requests, whether it was
-// asked for or not.
+// A Grid lists the settings to try. Run replays the log once for all of them, each
+// with a model of its own, and returns a Report: a table, JSON, a page, and the
+// recommended lines of a configuration file. Every figure is compared with the
+// baseline: policy always at the same capacity, eviction and object limit, with the
+// same requests. The baseline is simulated even if nobody asked for it.
 //
-// It reads no log and stores nothing: package trace has the requests, package
-// model the cache. It knows no flags and no configuration but the text of a few
-// keys, and it takes its clock from the caller.
+// The package reads no log and stores nothing: package trace has the requests,
+// package model the cache. It knows no flags and only a few keys of the
+// configuration. It takes its clock from the caller.
 package simulate

@@ -10,18 +10,17 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// What a recommendation has to rest on. From 2,401 requests on a hit ratio is
-// known to two points, 19 times in 20, and two points are what balanced tells
-// settings apart by. A window that has turned over once has forgotten all of its
-// first generations; the second time is what a longer log would look like. Of 100
-// writes the number is known to a fifth.
+// The evidence that a recommendation needs. From 2,401 requests on, a hit ratio is
+// known to two points, 19 times in 20; balanced tells settings apart by two points.
+// A window that has turned over once has forgotten all of its first generations. The
+// second time shows what a longer log would do. A count of 100 writes is known to a fifth.
 const (
-	leastRequests = 2500
-	leastWindows  = 2
-	leastWrites   = 100
+	minRequests = 2500
+	minWindows  = 2
+	minWrites   = 100
 )
 
-// Evidence is what a recommendation has to rest on, for a reader.
+// Evidence describes the evidence that a recommendation needs, for a reader.
 const Evidence = "2,500 requests, and under always as under the setting 100 writes, with its window turned over twice"
 
 // Unadvised is a capacity without a recommendation.
@@ -33,28 +32,27 @@ type Unadvised struct {
 
 // windows returns how often the window of r has been replaced as a whole.
 func (r *Result) windows() int64 {
-	if !r.windowed || r.Generations == 0 { // never forgetting is nothing that edgeproxy does
+	if !r.windowed || r.Generations == 0 { // sets that never forget have no generations
 		return 0
 	}
-	return r.rounds / int64(r.Generations)
+	return r.rotations / int64(r.Generations)
 }
 
-// thin reports whether r has too little to rest a recommendation on, whatever the
-// log has as a whole.
-func (r *Result) thin() bool {
-	return r.Writes < leastWrites || r.windowed && r.windows() < leastWindows
+// lacksEvidence reports whether r has too few writes, or too few windows, to be recommended.
+func (r *Result) lacksEvidence() bool {
+	return r.Writes < minWrites || r.windowed && r.windows() < minWindows
 }
 
-// missing says what the log lacks of the evidence for a recommendation at g's
-// capacity, "" where nothing is.
+// missing says what evidence the log lacks for a recommendation at g's capacity, "" if
+// nothing is missing.
 func (r *Report) missing(g *Group) string {
 	var lacks []string
 	lack := func(format string, args ...any) { lacks = append(lacks, fmt.Sprintf(format, args...)) }
-	if n := r.Trace.Requests; n < leastRequests {
-		lack("%s of %s requests", humanize.Comma(n), humanize.Comma(leastRequests))
+	if n := r.Trace.Requests; n < minRequests {
+		lack("%s of %s requests", humanize.Comma(n), humanize.Comma(minRequests))
 	}
-	if n := g.Results[0].Writes; n < leastWrites {
-		lack("%d of %d writes under always", n, leastWrites)
+	if n := g.Results[0].Writes; n < minWrites {
+		lack("%d of %d writes under always", n, minWrites)
 	}
 	lacks = append(lacks, missingOfWindows(g.Results)...)
 	if len(lacks) == 0 {
@@ -63,7 +61,7 @@ func (r *Report) missing(g *Group) string {
 	return "too little to go by; there are " + strings.Join(lacks, ", ") + ". A longer log has more"
 }
 
-// missingOfWindows says what the settings with a window lack, nil where one of
+// missingOfWindows says what evidence the settings with a window lack, nil if one of
 // them lacks nothing or there is none.
 func missingOfWindows(results []Result) []string {
 	var asked []*Result
@@ -80,24 +78,24 @@ func missingOfWindows(results []Result) []string {
 		return r, of(r)
 	}
 	var lacks []string
-	if r, n := most((*Result).windows); n < leastWindows {
-		lacks = append(lacks, fmt.Sprintf("%d of %d windows turned over (%s)", n, leastWindows, r.describe()))
+	if r, n := most((*Result).windows); n < minWindows {
+		lacks = append(lacks, fmt.Sprintf("%d of %d windows turned over (%s)", n, minWindows, r.describe()))
 	}
-	if r, n := most(func(r *Result) int64 { return r.Writes }); n < leastWrites {
-		lacks = append(lacks, fmt.Sprintf("%d of %d writes under a policy with a window (%s)", n, leastWrites, r.describe()))
+	if r, n := most(func(r *Result) int64 { return r.Writes }); n < minWrites {
+		lacks = append(lacks, fmt.Sprintf("%d of %d writes under a policy with a window (%s)", n, minWrites, r.describe()))
 	}
 	if len(lacks) == 0 {
-		lacks = []string{fmt.Sprintf("no setting with both %d windows turned over and %d writes", leastWindows, leastWrites)}
+		lacks = []string{fmt.Sprintf("no setting with both %d windows turned over and %d writes", minWindows, minWrites)}
 	}
 	return lacks
 }
 
-// unjudged says how many settings were left out for want of evidence, "" where
+// withoutEvidence says how many settings were left out because they lack evidence, "" if
 // none was.
-func unjudged(results []Result) string {
+func withoutEvidence(results []Result) string {
 	n := int64(0)
 	for i := range results {
-		if r := &results[i]; r.Thin && !r.unasked && r.Policy != policy.Never.String() {
+		if r := &results[i]; r.Thin && !r.onlyBaseline && r.Policy != policy.Never.String() {
 			n++
 		}
 	}
@@ -108,5 +106,5 @@ func unjudged(results []Result) string {
 	if n == 1 {
 		verb = "is"
 	}
-	return fmt.Sprintf(" %s %s not judged: fewer than %d windows turned over or %d writes.", counted(n, "setting"), verb, leastWindows, leastWrites)
+	return fmt.Sprintf(" %s %s not judged: fewer than %d windows turned over or %d writes.", counted(n, "setting"), verb, minWindows, minWrites)
 }

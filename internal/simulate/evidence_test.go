@@ -10,7 +10,7 @@ import (
 func judged(requests, alwaysWrites, writes, rounds int64) *Report {
 	always, second := setting("always", alwaysWrites, 0.4, 500), setting("second-hit", writes, 0.4, 500)
 	always.Baseline = true
-	second.windowed, second.Generations, second.rounds = true, 2, rounds
+	second.windowed, second.Generations, second.rotations = true, 2, rounds
 	second.rotation, second.keys = Rotation{Unit: ByKeys, Count: 100}, 100
 	r := &Report{Groups: []Group{{CapacityBytes: 1 << 20, Eviction: "lru", Results: []Result{always, second}}}}
 	r.Trace.Requests = requests
@@ -46,7 +46,7 @@ func TestNothingIsRecommendedOnTooLittleEvidence(t *testing.T) {
 
 	r := judged(2500, 100, 99, 4)
 	other := r.Groups[0].Results[1]
-	other.Writes, other.rounds = 100, 3
+	other.Writes, other.rotations = 100, 3
 	r.Groups[0].Results = append(r.Groups[0].Results, other)
 	r.Unadvised = nil
 	r.advise()

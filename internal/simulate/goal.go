@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// Goal is what a recommendation is to serve.
+// Goal is what a recommendation optimizes.
 type Goal uint8
 
 // The goals; the zero value is the default.
@@ -21,10 +21,10 @@ const (
 	goals
 )
 
-// What balanced gives up for fewer writes, against the best of each: so many
-// points of the hit ratio, and so much more of what the origin sends, in responses
-// and in bytes. Up to 80 % hits the points are the narrower bound. At 98 % one
-// point is half of the origin's bill, so the share is.
+// What balanced gives up for fewer writes, compared with the best: points of the
+// hit ratio, and the share by which the origin sends more, in responses and in bytes.
+// Up to a hit ratio of 80 % the points are the narrower bound. At 98 % one point is
+// half of what the origin sends, so the share is narrower.
 const (
 	balancedPoints = 0.02
 	balancedMore   = 0.10
@@ -50,7 +50,7 @@ func ParseGoal(text string) (Goal, error) {
 	return 0, fmt.Errorf("want %s", strings.Join(Goals(), ", "))
 }
 
-// Rule is what the goal selects, for a reader.
+// Rule describes what the goal selects, for a reader.
 func (g Goal) Rule() string {
 	switch g {
 	case FewestWrites:
@@ -63,11 +63,11 @@ func (g Goal) Rule() string {
 	}
 }
 
-// choose returns the index of the result that the goal selects, and how many come
-// up to its rule. It selects of those that were asked for and have the evidence;
-// the best they are measured by may be the baseline that nobody asked for. Where
-// no result is near the best of everything, balanced takes the most hits, near
-// being 0. -1 is nothing: no result that may be chosen, or none with a hit.
+// choose returns the index of the result that the goal selects, and how many results
+// meet its rule. It selects among the results that were asked for and have the evidence.
+// They are compared with the best of all, which may be a baseline that nobody asked for.
+// If no result meets the rule of balanced, near is 0, and it selects the most hits. The
+// index is -1 if no result is eligible, or none has a hit.
 func (g Goal) choose(results []Result) (index, near int) {
 	var all, within []int
 	for i := range results {
@@ -88,16 +88,16 @@ func (g Goal) choose(results []Result) (index, near int) {
 	} else {
 		near = len(within)
 	}
-	// What fits itself to the cache goes before numbers that fit this one log.
+	// A window that fits itself to any cache is better than numbers that fit this log only.
 	if fitted := slices.DeleteFunc(slices.Clone(within), func(i int) bool { return !results[i].rotation.fitsItself() }); g == Balanced && len(fitted) > 0 {
 		within = fitted
 	}
 	return slices.MinFunc(within, func(i, j int) int { return order(&results[i], &results[j]) }), near
 }
 
-// eligible reports whether r may be recommended. never is no cache.
+// eligible reports whether r may be recommended. never is not: it is no cache.
 func (r *Result) eligible() bool {
-	return !r.unasked && !r.Thin && r.Policy != policy.Never.String()
+	return !r.onlyBaseline && !r.Thin && r.Policy != policy.Never.String()
 }
 
 // order puts the better of two first.
@@ -109,8 +109,8 @@ func (g Goal) order(a, b *Result) int {
 	return cmp.Or(fewer, more, cmp.Compare(a.OriginBytes, b.OriginBytes))
 }
 
-// balanced reports whether r gives up no more than balanced may, of what the
-// baseline and the settings with evidence reach.
+// balanced reports whether r gives up no more than balanced may, compared with the best
+// of the baseline and the settings with evidence.
 func balanced(results []Result, r *Result) bool {
 	hits, responses, bytes := r.Hits, r.OriginRequests, r.OriginBytes
 	for i := range results {

@@ -12,28 +12,28 @@ import (
 // its own, whose memory grows with the objects of the log.
 const MaxSettings = 500
 
-// Grid lists what to try. The settings are every combination that makes sense:
-// policies that remember nothing have no rotation and no filter, those that do not
-// choose have no stage, and each has its own parameter. An empty list is that of the defaults, see defaults.
+// Grid lists what to try. The settings are all combinations that make sense: policies
+// that remember nothing have no rotation and no filter, policies that do not choose have
+// no stage, and each policy has its own parameter. An empty list has the defaults, see
+// defaults.
 type Grid struct {
 	Policies           []policy.Policy
 	Parameters         Parameters
 	Capacities         []Amount   // of the cache; a share is one of the log's unique bytes
-	Disks              []Amount   // behind the capacity, which is the memory then; a share is one of the unique bytes, 0 is none
+	Disks              []Amount   // disk tiers; the capacity is the memory tier then. A share is one of the unique bytes, 0 is none
 	Rotations          []Rotation // each alone
 	Generations        []int      // 2 to 4
 	FalsePositiveRates []float64  // of the whole window; above 0, below 1
-	MaxObjects         []int64    // bytes of the largest object that is stored; 0 is what edgeproxy takes by itself
+	MaxObjects         []int64    // bytes of the largest object that is stored; 0 is edgeproxy's default
 	Stages             []Amount   // of, and inside, the capacity; at most half of it
 	Evictions          []model.Eviction
-	Exact              bool // sets in the place of filters
+	Exact              bool // sets in place of filters
 }
 
-// defaults fills the empty lists: the three policies at 5 % of the unique bytes,
-// with the proxy's own window and rotated at 1, 4 and 16 times c keys, and with sets
-// never too. Stages are tried
-// only where nothing is said of policies, rotation and sets, for then nobody
-// knows yet what to ask. It answers for a million requests within a minute.
+// defaults fills the empty lists: three policies at 5 % of the unique bytes, with the
+// proxy's own window and rotated at 1, 4 and 16 times c keys, and with sets also never.
+// Stages are tried only if policies, rotations and sets are not given: then the operator
+// does not know yet what to try. A million requests take less than a minute.
 func (g Grid) defaults() Grid {
 	if len(g.Policies) > 0 || len(g.Rotations) > 0 || g.Exact {
 		fill(&g.Stages, Amount{})
@@ -52,7 +52,7 @@ func (g Grid) defaults() Grid {
 	return g
 }
 
-// FixedRotations returns those of the defaults that do not fit themselves to the
+// FixedRotations returns the default rotations that do not fit themselves to the
 // cache, for sets (exact) or filters.
 func FixedRotations(exact bool) []Rotation {
 	out := []Rotation{{Unit: ByKeys, PerCached: 1}, {Unit: ByKeys, PerCached: 4}, {Unit: ByKeys, PerCached: 16}}
@@ -62,8 +62,8 @@ func FixedRotations(exact bool) []Rotation {
 	return out
 }
 
-// Parameters has the values to try of the parameters of policies, by the policy's name;
-// without any it is that of the default.
+// Parameters has the values to try of each policy's parameter, by the policy's name. A
+// policy without values has its default.
 type Parameters map[string][]float64
 
 // rules returns one rule of p for each value of its parameter.
@@ -116,7 +116,7 @@ func (g Grid) rates() []float64 {
 	return g.FalsePositiveRates
 }
 
-// check refuses what cannot work whatever the sizes are.
+// check refuses values that cannot work with any sizes.
 func (g Grid) check(hasTimes bool) error {
 	for _, r := range g.Rotations {
 		switch {

@@ -110,7 +110,7 @@ func TestBaselineIsHiddenUnlessAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := groups[0].hidden, p != admission.Always; got != want {
+		if got, want := groups[0].onlyBaseline, p != admission.Always; got != want {
 			t.Errorf("%v alone: got hidden %v, want %v", p, got, want)
 		}
 	}

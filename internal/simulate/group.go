@@ -11,27 +11,27 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// group is what settings that can be compared have in common: one capacity, one disk
-// or none, one eviction, one limit on objects.
+// group is settings that can be compared: they have the same capacity, disk, eviction
+// and limit on objects.
 type group struct {
-	capacity  Amount // as asked for
-	bytes     int64
-	disk      Amount // as asked for
-	diskBytes int64  // 0: none
-	cached    int64  // c, the number of objects of mean size that fit, onto the disk where there is one
-	limit     int64  // bytes of the largest object as asked for; 0 is what edgeproxy takes by itself
-	maxObject int64  // bytes of the largest object that is stored where there is no stage
-	eviction  model.Eviction
-	points    []point // the first is always, the baseline
-	hidden    bool    // nobody asked for the baseline
-	repeats   []point // of the baseline, where chance has a part in it
+	capacity     Amount // as asked for
+	bytes        int64
+	disk         Amount // as asked for
+	diskBytes    int64  // 0: none
+	cached       int64  // c, the number of objects of mean size that fit; onto the disk if there is one
+	limit        int64  // bytes of the largest object as asked for; 0 is edgeproxy's default
+	maxObject    int64  // bytes of the largest object that is stored if there is no stage
+	eviction     model.Eviction
+	points       []point // the first is always, the baseline
+	onlyBaseline bool    // nobody asked for the baseline
+	repeats      []point // of the baseline, where chance has a part in it
 }
 
 // point is one setting, and how it was asked for.
 type point struct {
 	model.Setting
-	rotation Rotation // of no meaning where the policy has no window
-	asked    string   // what was asked for, the same at every capacity
+	rotation Rotation // without meaning if the policy has no window
+	label    string   // what was asked for, the same at every capacity
 
 	result model.Result
 	busy   time.Duration // of one core, for all requests
@@ -40,7 +40,7 @@ type point struct {
 // name returns the policy with its parameter.
 func (p *point) name() string { return p.Name() }
 
-// groups multiplies the grid out for a log with these facts.
+// groups returns all combinations of the grid for a log with these facts.
 func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 	g = g.defaults()
 	if err := g.check(hasTimes); err != nil {
@@ -52,8 +52,8 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 			return nil, &GridError{"capacity", gr.capacity.share(), "more than 0 bytes, such as a size; this log has " +
 				counted(facts.UniqueBytes, "unique byte")}
 		}
-		gr.cached = cached(gr.gated(), facts)
-		if slices.ContainsFunc(out, gr.same) {
+		gr.cached = cached(gr.gatedBytes(), facts)
+		if slices.ContainsFunc(out, gr.sameResults) {
 			continue
 		}
 		if err := g.fill(gr, facts); err != nil {
@@ -74,7 +74,7 @@ func (g Grid) sizes(facts trace.Facts) []*group {
 				for _, m := range g.MaxObjects {
 					out = append(out, &group{
 						capacity: c, bytes: bytes, disk: d, diskBytes: diskBytes(d, facts),
-						limit: m, maxObject: mostObject(bytes, 0, m, e), eviction: e,
+						limit: m, maxObject: largestObject(bytes, 0, m, e), eviction: e,
 					})
 				}
 			}
@@ -83,8 +83,8 @@ func (g Grid) sizes(facts trace.Facts) []*group {
 	return out
 }
 
-// diskBytes returns the bytes of the disk d; of a share some, which the model may
-// find too few.
+// diskBytes returns the bytes of the disk d. A share is at least one byte, which the
+// model may refuse.
 func diskBytes(d Amount, facts trace.Facts) int64 {
 	bytes := d.of(facts.ChargedBytes())
 	if d.Percent > 0 {
@@ -99,23 +99,22 @@ func cached(bytes int64, facts trace.Facts) int64 {
 	return int64(float64(bytes) * float64(facts.Storable()) / float64(max(facts.ChargedBytes(), 1)))
 }
 
-// gated returns the bytes of the tier behind the admission gate.
-func (g *group) gated() int64 {
+// gatedBytes returns the bytes of the tier behind the admission gate.
+func (g *group) gatedBytes() int64 {
 	if g.diskBytes > 0 {
 		return g.diskBytes
 	}
 	return g.bytes
 }
 
-// mostObject returns the bytes of the largest object that is stored: of limit
-// what can be, and where it is 0 what edgeproxy takes as max_object_bytes by
-// itself, in a cache as small as this one too.
-func mostObject(capacity, stage, limit int64, e model.Eviction) int64 {
+// largestObject returns the bytes of the largest object that is stored: limit, or
+// edgeproxy's default of max_object_bytes if limit is 0; and never more than fits.
+func largestObject(capacity, stage, limit int64, e model.Eviction) int64 {
 	main := capacity - stage
 	quarter := max(main/objectsInCapacity, 1)
 	switch {
 	case limit == 0:
-		return min(usualObjectBytes, quarter)
+		return min(defaultObjectBytes, quarter)
 	case e == model.Ristretto:
 		return min(limit, quarter)
 	default:
@@ -123,17 +122,17 @@ func mostObject(capacity, stage, limit int64, e model.Eviction) int64 {
 	}
 }
 
-// modelled is the limit of objects that a model with so large a stage gets. What
-// was asked for is the model's to check.
-func (g *group) modelled(stage int64) int64 {
+// modelLimit returns the limit of objects for a model with a stage. A limit that was
+// asked for is passed on: the model checks it.
+func (g *group) modelLimit(stage int64) int64 {
 	if g.limit > 0 {
 		return g.limit
 	}
-	return mostObject(g.bytes, stage, 0, g.eviction)
+	return largestObject(g.bytes, stage, 0, g.eviction)
 }
 
-// diskObject returns the bytes of the largest object that goes onto the disk, 0
-// without one. It is what edgeproxy takes there, of limit as well.
+// diskObject returns the bytes of the largest object on the disk, 0 without a disk. As in
+// edgeproxy, limit applies to it too.
 func (g *group) diskObject() int64 {
 	if g.diskBytes == 0 {
 		return 0
@@ -142,22 +141,22 @@ func (g *group) diskObject() int64 {
 	if g.limit > 0 {
 		return min(g.limit, largest)
 	}
-	return min(usualDiskObjectBytes, largest)
+	return min(defaultDiskObjectBytes, largest)
 }
 
-// same reports whether two groups would have the same results.
-func (g *group) same(o *group) bool {
+// sameResults reports whether two groups would have the same results.
+func (g *group) sameResults(o *group) bool {
 	return g.bytes == o.bytes && g.diskBytes == o.diskBytes && g.diskObject() == o.diskObject() && g.maxObject == o.maxObject && g.eviction == o.eviction
 }
 
 // fill gives gr its settings: always, and then each policy's, none of them twice.
 func (g Grid) fill(gr *group, facts trace.Facts) error {
 	common := model.Setting{
-		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.modelled(0), Eviction: gr.eviction,
+		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.modelLimit(0), Eviction: gr.eviction,
 		DiskBytes: gr.diskBytes, DiskObjectBytes: gr.diskObject(),
 	}
-	gr.hidden = !slices.Contains(g.Policies, policy.Always)
-	gr.add(point{Setting: common, asked: policy.Always.String()})
+	gr.onlyBaseline = !slices.Contains(g.Policies, policy.Always)
+	gr.add(point{Setting: common, label: policy.Always.String()})
 	for _, p := range g.Policies {
 		for _, r := range g.Parameters.rules(p) {
 			s := common
@@ -194,9 +193,9 @@ func (g Grid) stages(gr *group, s model.Setting, facts trace.Facts) error {
 		if s.StageBytes > gr.bytes/2 {
 			return &GridError{"stage", size(s.StageBytes), "at most half of the capacity, here " + size(gr.bytes/2)}
 		}
-		s.MaxObjectBytes = gr.modelled(s.StageBytes)
+		s.MaxObjectBytes = gr.modelLimit(s.StageBytes)
 		if !s.Policy.Remembers() {
-			gr.add(point{Setting: s, asked: s.Name() + staged(stage)})
+			gr.add(point{Setting: s, label: s.Name() + staged(stage)})
 			continue
 		}
 		g.windows(gr, s, stage, facts)
@@ -212,7 +211,7 @@ func (g Grid) windows(gr *group, s model.Setting, stage Amount, facts trace.Fact
 			s.FalsePositiveRate = rate
 			for _, r := range g.Rotations {
 				p := rotated(s, r.at(gr.cached, facts))
-				p.asked = g.label(&p, stage)
+				p.label = g.label(&p, stage)
 				gr.add(p)
 			}
 		}
@@ -236,10 +235,9 @@ func rotated(s model.Setting, r Rotation) point {
 	return point{Setting: s, rotation: r}
 }
 
-// label says what was asked for with p; of numbers that the grid has one of,
-// nothing.
+// label describes p as it was asked for. Numbers of which the grid has only one are left out.
 func (g Grid) label(p *point, stage Amount) string {
-	out := p.name() + ", " + p.rotation.asked()
+	out := p.name() + ", " + p.rotation.label()
 	if len(g.Generations) > 1 {
 		out += ", " + strconv.Itoa(p.Generations) + " generations"
 	}
@@ -249,7 +247,7 @@ func (g Grid) label(p *point, stage Amount) string {
 	return out + staged(stage)
 }
 
-// staged says what was asked for as a stage.
+// staged describes the stage as it was asked for.
 func staged(stage Amount) string {
 	switch {
 	case stage.Percent > 0:
@@ -261,7 +259,7 @@ func staged(stage Amount) string {
 	}
 }
 
-// add appends p unless its setting is there.
+// add appends p unless g has its setting.
 func (g *group) add(p point) {
 	if !slices.ContainsFunc(g.points, func(o point) bool { return o.Setting == p.Setting }) {
 		g.points = append(g.points, p)

@@ -8,9 +8,8 @@ import (
 	"edgeproxy/internal/page"
 )
 
-// mostCurves is how many curves of hit ratio by capacity a chart can show
-// without becoming a tangle.
-const mostCurves = 8
+// maxCurves is the largest number of curves in a chart that can still be read.
+const maxCurves = 8
 
 // Page returns the report as a page of one file; name is what the requests were
 // read from.
@@ -66,7 +65,7 @@ func (g *Group) scatter() *page.Chart {
 		}
 		s.X = append(s.X, float64(r.Writes))
 		s.Y = append(s.Y, r.ByteHitRatio)
-		s.Labels = append(s.Labels, r.asked)
+		s.Labels = append(s.Labels, r.label)
 	}
 	return &page.Chart{
 		Title: "Byte hit ratio and what it takes in writes: better is higher and further left",
@@ -115,10 +114,10 @@ func (r *Report) curves() []page.Section {
 // curvesSection draws the groups, which differ in their capacity alone.
 func curvesSection(name string, groups []*Group) page.Section {
 	slices.SortStableFunc(groups, func(a, b *Group) int { return cmp.Compare(a.CapacityBytes, b.CapacityBytes) })
-	all := family(groups)
-	// Always first, then those that are worth most.
+	all := groupCurves(groups)
+	// Always first, then those that are most often recommended or on the front.
 	slices.SortStableFunc(all[1:], func(a, b *curve) int { return cmp.Compare(b.marks, a.marks) })
-	shown := all[:min(len(all), mostCurves)]
+	shown := all[:min(len(all), maxCurves)]
 	text := "Rotations in multiples of c and stages in percent grow with the capacity."
 	if len(shown) < len(all) {
 		text += fmt.Sprintf(" Of %d curves these are always and the %d that are most often on the front.", len(all), len(shown)-1)
@@ -137,20 +136,20 @@ func curvesSection(name string, groups []*Group) page.Section {
 	return page.Section{Heading: "Hit ratio by capacity, " + name, Text: text, Chart: chart}
 }
 
-// family sorts the results of all groups into curves, always first.
-func family(groups []*Group) []*curve {
+// groupCurves returns the results of all groups as curves, always first.
+func groupCurves(groups []*Group) []*curve {
 	var out []*curve
 	for _, g := range groups {
 		for i := range g.Results {
 			r := &g.Results[i]
-			at := slices.IndexFunc(out, func(c *curve) bool { return c.name == r.asked })
+			at := slices.IndexFunc(out, func(c *curve) bool { return c.name == r.label })
 			if at < 0 {
 				at = len(out)
-				out = append(out, &curve{name: r.asked})
+				out = append(out, &curve{name: r.label})
 			}
 			c := out[at]
 			if n := len(c.points); n > 0 && c.points[n-1].CapacityBytes == r.CapacityBytes {
-				continue // two ways to ask for the same
+				continue // two values asked for are the same capacity
 			}
 			c.points = append(c.points, r)
 			if r.Pareto || r.Recommended {

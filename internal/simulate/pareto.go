@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// markPareto marks the results that no other beats: none has as few writes and
-// as high a byte hit ratio, and is better in one of the two. Of equals all are
+// markPareto marks the results on the Pareto front: no other result has as few writes
+// and as high a byte hit ratio, and is better in one of the two. Equal results are all
 // marked.
 func markPareto(results []Result) {
 	order := make([]*Result, len(results))

@@ -10,10 +10,10 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// usualChunk is how many requests, or a batch more, a runner gets at a time. It
-// is large enough for a model to warm the processor's caches again, and small
-// enough for Ctrl-C.
-const usualChunk = 1 << 16
+// defaultChunk is how many requests a runner gets at a time; it may get one batch more.
+// It is large enough to warm the processor's caches for a model, and small enough for a
+// quick end on Ctrl-C.
+const defaultChunk = 1 << 16
 
 // runner replays requests, in order. One runner is used by one goroutine at a
 // time.
@@ -21,9 +21,9 @@ type runner interface {
 	replay(requests []trace.Access)
 }
 
-// crew hands each chunk of the requests to every runner and waits for all, so
-// that the log is read once and no runner is ahead of another.
-type crew struct {
+// runnerPool gives each chunk of requests to every runner and waits for all of them.
+// So the log is read once, and no runner is more than a chunk ahead of another.
+type runnerPool struct {
 	runners []runner // the slowest first
 	workers int
 	chunk   int
@@ -31,17 +31,16 @@ type crew struct {
 	busy    []time.Duration // of each runner, on one core
 }
 
-func newCrew(runners []runner, workers, chunk int, clock func() time.Time) *crew {
-	return &crew{
+func newRunnerPool(runners []runner, workers, chunk int, clock func() time.Time) *runnerPool {
+	return &runnerPool{
 		runners: runners, workers: max(1, min(workers, len(runners))), chunk: chunk, clock: clock,
 		busy: make([]time.Duration, len(runners)),
 	}
 }
 
 // run replays the whole trace. progress, if not nil, is called after each chunk
-// with the number of requests replayed. It returns the context's error when that
-// ends first.
-func (c *crew) run(ctx context.Context, t *trace.Trace, progress func(done int64)) error {
+// with the number of requests replayed. If ctx ends first, run returns its error.
+func (c *runnerPool) run(ctx context.Context, t *trace.Trace, progress func(done int64)) error {
 	pending := make([]trace.Access, 0, c.chunk+c.chunk/8)
 	var done int64
 	flush := func() error {
@@ -67,10 +66,9 @@ func (c *crew) run(ctx context.Context, t *trace.Trace, progress func(done int64
 	return flush()
 }
 
-// all lets every runner replay the requests; the workers take the next one that
-// nobody has yet.
-func (c *crew) all(ctx context.Context, requests []trace.Access) error {
-	var next atomic.Int64 // the first runner that nobody has taken
+// all lets every runner replay the requests. Each worker takes the next free runner.
+func (c *runnerPool) all(ctx context.Context, requests []trace.Access) error {
+	var next atomic.Int64 // the first runner that no worker has taken
 	work := func() {
 		for ctx.Err() == nil {
 			i := int(next.Add(1)) - 1
@@ -90,10 +88,10 @@ func (c *crew) all(ctx context.Context, requests []trace.Access) error {
 	return ctx.Err()
 }
 
-// modelled replays requests with a model.
-type modelled struct{ run *model.Run }
+// modelRunner replays requests with a model.
+type modelRunner struct{ run *model.Run }
 
-func (m modelled) replay(requests []trace.Access) { m.run.Requests(requests) }
+func (m modelRunner) replay(requests []trace.Access) { m.run.Requests(requests) }
 
 // span notes the times of the first and of the last request.
 type span struct {

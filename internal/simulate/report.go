@@ -10,51 +10,51 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// Report is what a run found. It is plain data of the caller's.
+// Report is the result of a run. It is plain data, which the caller owns.
 type Report struct {
 	Trace  trace.Facts
 	Groups []Group // in the grid's order
 	Advice []Advice
 
-	// Unadvised are the capacities without one of them.
+	// Unadvised are the capacities without Advice.
 	Unadvised []Unadvised
 
-	// Goal is what the recommendations serve.
+	// Goal is what the recommendations optimize.
 	Goal Goal
 
-	// Warnings are sentences on what makes the figures less than they seem.
+	// Warnings are sentences on what limits the figures.
 	Warnings []string
 
-	// Span is the time between the first and the last request, 0 where the log
-	// has no times.
+	// Span is the time between the first and the last request, 0 if the log has
+	// no times.
 	Span time.Duration
 
 	largest int64 // bytes of the largest object
 }
 
-// Group is what can be compared: one capacity, one disk or none, one eviction, one
-// limit on objects.
+// Group is settings that can be compared: they have the same capacity, disk, eviction
+// and limit on objects.
 type Group struct {
 	CapacityBytes  int64
-	DiskBytes      int64  // behind the capacity, which is the memory then; 0 is none
+	DiskBytes      int64  // of the disk tier; the capacity is the memory tier then. 0 is none
 	DiskShare      string // as CapacityShare
-	CapacityShare  string // "5%" of the unique bytes; "" where bytes were asked for
-	CachedObjects  int64  // c: objects of mean size that fit into the capacity
-	MaxObjectBytes int64  // of the largest object that is stored; with a stage it may be less. In memory, where there is a disk
+	CapacityShare  string // "5%" of the unique bytes; "" if bytes were asked for
+	CachedObjects  int64  // c: objects of mean size that fit into the capacity, or onto the disk if there is one
+	MaxObjectBytes int64  // of the largest object that is stored, in memory if there is a disk; with a stage it may be less
 	DiskObject     int64  // bytes of the largest object on the disk, 0 without one
 	Eviction       string
 
-	// Results begin with always, the baseline of all others, asked for or not.
+	// Results begin with the baseline, always, even if nobody asked for it.
 	Results []Result
 
-	// Spread says how much chance has a part in the results; nil where it has none.
+	// Spread says how much results vary by chance; nil if nothing is random.
 	Spread *Spread
 
-	limit int64 // bytes of an object, as asked for; 0 is what edgeproxy takes by itself
+	limit int64 // bytes of an object, as asked for; 0 is edgeproxy's default
 }
 
-// Spread is how far the same setting, always, came out differently in several
-// runs over the same requests: the highest less the lowest.
+// Spread is the difference between several runs of the same setting, always, over
+// the same requests: the highest less the lowest.
 type Spread struct {
 	Runs         int
 	HitRatio     float64
@@ -62,14 +62,14 @@ type Spread struct {
 	Writes       float64 // as a share of the highest
 }
 
-// Result is what one setting would have done. The JSON names are fixed, and the
-// load test has the same.
+// Result is the figures of one setting. The JSON names are fixed: the load test has the
+// same ones.
 type Result struct {
 	Policy        string  `json:"policy"`
-	MoreThan      int     `json:"more_than"`   // counting's; 0 where the policy has no threshold
-	Parameter     float64 `json:"parameter"`   // of the policy, whatever it is called; 0 where it has none
-	Rotate        string  `json:"rotate"`      // the rule in words; "" where the policy has no window
-	Generations   int     `json:"generations"` // 0 where the policy has no window
+	MoreThan      int     `json:"more_than"`   // of counting; 0 for other policies
+	Parameter     float64 `json:"parameter"`   // of the policy, whatever its name; 0 if it has none
+	Rotate        string  `json:"rotate"`      // the rotation in words; "" if the policy has no window
+	Generations   int     `json:"generations"` // 0 if the policy has no window
 	CapacityBytes int64   `json:"capacity_bytes"`
 	StageBytes    int64   `json:"stage_bytes"` // of, and inside, the capacity
 	Eviction      string  `json:"eviction"`
@@ -78,7 +78,7 @@ type Result struct {
 	Hits              int64   `json:"hits"`
 	HitRatio          float64 `json:"hit_ratio"`
 	ByteHitRatio      float64 `json:"byte_hit_ratio"`
-	Writes            int64   `json:"writes"` // to the main part, what leaves the stage for it included
+	Writes            int64   `json:"writes"` // to the main part, including objects that move there from the stage
 	WriteBytes        int64   `json:"write_bytes"`
 	WritesAvoided     int64   `json:"writes_avoided"`      // those of always less these
 	WriteBytesAvoided int64   `json:"write_bytes_avoided"` // those of always less these
@@ -89,8 +89,9 @@ type Result struct {
 	OriginRequests    int64   `json:"origin_requests"`
 	OriginBytes       int64   `json:"origin_bytes"`
 
-	// Of a disk; absent without one. Writes go to it then, and disk_write_bytes are
-	// those of its device: heads, padding, and what was written again to be kept.
+	// These are for a disk, and absent without one. Writes are writes to the disk then.
+	// disk_write_bytes is what its device writes: with heads, padding, and objects that were
+	// written again to be kept.
 	DiskBytes             int64   `json:"disk_bytes,omitempty"`
 	DiskHits              int64   `json:"disk_hits,omitempty"`
 	DiskHitBytes          int64   `json:"disk_hit_bytes,omitempty"`
@@ -101,15 +102,15 @@ type Result struct {
 	MemoryWrites          int64   `json:"memory_writes,omitempty"`       // copies from the disk
 	MemoryWriteBytes      int64   `json:"memory_write_bytes,omitempty"`
 
-	// FalsePositiveRatio is that of the filter, of the requests whose verdict
-	// exact sets would have turned round; absent where there is no filter.
+	// FalsePositiveRatio is the filter's share of false positives, of the requests that
+	// exact sets would have decided the other way; absent if there is no filter.
 	FalsePositiveRatio *float64 `json:"false_positive_ratio,omitempty"`
 
-	FilterBytes       int64   `json:"filter_bytes,omitempty"` // of the filter that was simulated; absent where there is none
+	FilterBytes       int64   `json:"filter_bytes,omitempty"` // of the filter that was simulated; absent if there is none
 	MaxObjectBytes    int64   `json:"max_object_bytes"`
 	FalsePositiveRate float64 `json:"false_positive_rate,omitempty"` // asked for
-	Exact             bool    `json:"exact"`                         // sets in the place of filters
-	WindowObjects     int64   `json:"window_objects,omitempty"`      // C, by the end of the log, of a window that is fitted to it
+	Exact             bool    `json:"exact"`                         // sets in place of filters
+	WindowObjects     int64   `json:"window_objects,omitempty"`      // C at the end of the log, if the window is fitted to it
 	StageWrites       int64   `json:"stage_writes"`
 	Promotions        int64   `json:"promotions"`
 	Evictions         int64   `json:"evictions"`
@@ -120,21 +121,21 @@ type Result struct {
 	Thin              bool    `json:"thin,omitempty"`     // too few windows or writes to be recommended
 	Baseline          bool    `json:"baseline,omitempty"` // always, which the others of its group are compared with
 
-	asked    string // the setting as it was asked for
-	rotation Rotation
-	windowed bool
-	unasked  bool  // nobody asked for it, and it is here to compare with
-	keys     int64 // of a generation, for edgeproxy's own filter
-	held     int64 // keys of a generation on average, where they are not its length
-	rounds   int64 // rotations
-	extra    int64 // origin bytes above those of always
-	filter   int64 // bytes of edgeproxy's own filter with so many keys
+	label        string // the setting as it was asked for
+	rotation     Rotation
+	windowed     bool
+	onlyBaseline bool  // nobody asked for it, and it is here to compare with
+	keys         int64 // of a generation, for edgeproxy's own filter
+	meanKeys     int64 // keys of a generation on average, where they are not its length
+	rotations    int64 // rotations
+	extraBytes   int64 // origin bytes above those of always
+	filterBytes  int64 // bytes of edgeproxy's own filter with so many keys
 }
 
 // name returns the policy with its parameter.
 func (r *Result) name() string { return r.rule().Name() }
 
-// rule returns what the setting decided by.
+// rule returns the setting's policy with its parameter.
 func (r *Result) rule() policy.Rule {
 	rule, err := policy.RuleOf(r.Policy, r.Parameter)
 	if err != nil {

@@ -242,8 +242,8 @@ func TestPageHasEveryGroupAndTheAdvice(t *testing.T) {
 	for _, g := range r.Groups {
 		settings += len(g.Results)
 	}
-	if points != settings || rows != settings || lines != mostCurves {
-		t.Errorf("got %d points, %d rows and %d curves, want %d of both and %d", points, rows, lines, settings, mostCurves)
+	if points != settings || rows != settings || lines != maxCurves {
+		t.Errorf("got %d points, %d rows and %d curves, want %d of both and %d", points, rows, lines, settings, maxCurves)
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// minPeriod is the least number of requests or keys of a generation. A window of
-// fewer forgets before anything can come back.
+// minPeriod is the smallest number of requests or keys of a generation. A smaller
+// window forgets keys before they are requested again.
 const minPeriod = 100
 
-// maxPeriod is the greatest number of requests or keys of a generation: what
-// edgeproxy takes as the capacity of a filter.
+// maxPeriod is the largest number of requests or keys of a generation: the largest
+// capacity of a filter in edgeproxy.
 const maxPeriod = 1_000_000_000
 
-// Unit is what the length of a generation is counted in.
+// Unit is the unit of the length of a generation.
 type Unit uint8
 
 // The units.
@@ -35,22 +35,22 @@ const (
 type Rotation struct {
 	Unit Unit
 
-	// Every is the length by time, above 0; of Fitted the longest, 0 being none.
+	// Every is the length by time, above 0. With Fitted it is the longest, and 0 is no limit.
 	Every time.Duration
 
-	// Count is the length by requests or by keys, above 0, and is raised to 100.
+	// Count is the length by requests or by keys, above 0. It is raised to 100.
 	Count int64
 
-	// PerCached takes the place of Count where it is above 0: the length as a
-	// multiple of c, the number of objects of mean size that the cache holds.
+	// PerCached, if above 0, replaces Count: the length is a multiple of c, the number
+	// of objects of mean size that the cache holds.
 	PerCached float64
 
 	raised, lowered bool // Count was less, or more
 	unreached       bool // the log has less than Count
 }
 
-// at returns the rotation of a cache that holds c objects, in a log with these
-// facts: Count is given and in range, the rest is kept for the text only.
+// at returns the rotation for a cache that holds c objects, in a log with these facts.
+// Its Count is set and in range; the other fields are for the text only.
 func (r Rotation) at(c int64, facts trace.Facts) Rotation {
 	has := facts.Requests
 	switch r.Unit {
@@ -69,12 +69,12 @@ func (r Rotation) at(c int64, facts trace.Facts) Rotation {
 	return r
 }
 
-// fitsItself reports whether the proxy would find the length by itself, for any
-// cache and any traffic.
+// fitsItself reports whether the proxy chooses the length itself, for any cache and
+// any traffic.
 func (r Rotation) fitsItself() bool { return r.Unit == Fitted }
 
-// asked writes the rotation as it was asked for.
-func (r Rotation) asked() string {
+// label writes the rotation as it was asked for.
+func (r Rotation) label() string {
 	multiple := strconv.FormatFloat(r.PerCached, 'g', -1, 64) + "c "
 	switch {
 	case r.PerCached > 0 && r.Unit == ByKeys:
@@ -105,7 +105,7 @@ func (r Rotation) text(number func(int64) string) string {
 	}
 }
 
-// remarks says where Count comes from, and what keeps it from having an effect.
+// remarks says where Count comes from, and why it may have no effect.
 func (r Rotation) remarks() string {
 	var all []string
 	for _, m := range []struct {

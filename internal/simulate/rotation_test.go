@@ -11,8 +11,8 @@ func TestRotationOfACacheSaysItsLength(t *testing.T) {
 	f := func(r Rotation, c int64, wantCount int64, wantText, wantAsked string) {
 		t.Helper()
 		got := r.at(c, trace.Facts{Requests: 2_000_000_000, Objects: 20_000})
-		if got.Count != wantCount || got.String() != wantText || got.asked() != wantAsked {
-			t.Errorf("%+v at C = %d: got %d %q %q, want %d %q %q", r, c, got.Count, got.String(), got.asked(), wantCount, wantText, wantAsked)
+		if got.Count != wantCount || got.String() != wantText || got.label() != wantAsked {
+			t.Errorf("%+v at C = %d: got %d %q %q, want %d %q %q", r, c, got.Count, got.String(), got.label(), wantCount, wantText, wantAsked)
 		}
 	}
 	f(Rotation{Unit: ByKeys, Count: 5000}, 1840, 5000, "at 5000 keys", "at 5,000 keys")

@@ -10,38 +10,37 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// waveBytes bounds the memory of a run: models of so many bytes together, or a
-// single one that is larger, are replayed at a time. The others follow in further
-// waves.
+// waveBytes bounds the memory of a run. Models of at most so many bytes, or a single
+// larger one, are replayed together: a wave. The others follow in further waves.
 const waveBytes = 2 << 30
 
-// Options is how a run goes about it.
+// Options are the options of Run.
 type Options struct {
 	// Workers is how many settings are replayed at the same time; 1 or more.
 	Workers int
 
-	// Clock tells how long a setting takes. It may be called by several
-	// goroutines at the same time.
+	// Clock measures how long a setting takes. Several goroutines may call it at the
+	// same time.
 	Clock func() time.Time
 
-	// Goal is what the recommendation is to serve.
+	// Goal is what the recommendation optimizes.
 	Goal Goal
 
-	// Progress, if not nil, is told how many of all requests are replayed. It is
-	// called by the goroutine of Run.
+	// Progress, if not nil, is called with the number of requests replayed, by the
+	// goroutine of Run.
 	Progress func(done, total int64)
 }
 
-// Run replays the trace over the grid. The error is a *GridError or has a
-// *bloom.OptionError in it where the grid cannot work with this trace, and the
-// context's where that ends first. Nothing is left running.
+// Run replays the trace with every setting of the grid. If the grid cannot work with
+// this trace, the error is a *GridError or wraps a *bloom.OptionError. If ctx ends first,
+// it is the context's. No goroutine is left running.
 func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error) {
 	groups, err := g.groups(t.Facts(), t.HasTimes())
 	if err != nil {
 		return nil, err
 	}
-	r := &run{trace: t, groups: groups, options: o, chunk: usualChunk, waveBytes: waveBytes}
-	if err := r.census(ctx); err != nil {
+	r := &run{trace: t, groups: groups, options: o, chunk: defaultChunk, waveBytes: waveBytes}
+	if err := r.countPeriods(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.replay(ctx); err != nil {
@@ -50,7 +49,7 @@ func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error
 	return r.report(), nil
 }
 
-// run is the work of Run.
+// run is the state of Run.
 type run struct {
 	trace     *trace.Trace
 	groups    []*group
@@ -61,9 +60,9 @@ type run struct {
 	periods   []*census
 }
 
-// census counts the keys of rotations that are not counted in keys, and gives
+// countPeriods counts the keys of each period, for rotations that are not by keys. It gives
 // filters that are rotated by time the size that their busiest period needs.
-func (r *run) census(ctx context.Context) error {
+func (r *run) countPeriods(ctx context.Context) error {
 	for _, p := range r.points() {
 		if u := p.rotation.Unit; (u == ByTime || u == ByRequests) && r.period(p.rotation) == nil {
 			r.periods = append(r.periods, &census{rule: p.rotation})
@@ -76,7 +75,7 @@ func (r *run) census(ctx context.Context) error {
 			c.last = make([]uint32, len(r.trace.Objects()))
 			runners[i] = c
 		}
-		if err := newCrew(runners, r.options.Workers, r.chunk, r.options.Clock).run(ctx, r.trace, nil); err != nil {
+		if err := newRunnerPool(runners, r.options.Workers, r.chunk, r.options.Clock).run(ctx, r.trace, nil); err != nil {
 			return fmt.Errorf("count the keys of each period: %w", err)
 		}
 		for _, c := range part {
@@ -91,14 +90,13 @@ func (r *run) census(ctx context.Context) error {
 	return nil
 }
 
-// keys returns how many keys a generation of edgeproxy's filter is to hold where
-// p is to be had.
+// keys returns how many keys a generation of edgeproxy's filter has to hold for p.
 func (r *run) keys(p *point) int64 {
 	switch p.rotation.Unit {
 	case ByKeys:
-		return min(p.rotation.Count, roomy(r.trace.Facts().Objects))
+		return min(p.rotation.Count, withHeadroom(r.trace.Facts().Objects))
 	case ByTime:
-		return r.period(p.rotation).roomy()
+		return r.period(p.rotation).peakWithHeadroom()
 	case ByRequests:
 		return min(max(r.period(p.rotation).mean(), minPeriod), maxPeriod)
 	default:
@@ -106,7 +104,7 @@ func (r *run) keys(p *point) int64 {
 	}
 }
 
-// period returns the census of the rotation, nil where there is none.
+// period returns the census of the rotation, nil if there is none.
 func (r *run) period(rule Rotation) *census {
 	i := slices.IndexFunc(r.periods, func(c *census) bool { return c.rule == rule })
 	if i < 0 {
@@ -115,7 +113,7 @@ func (r *run) period(rule Rotation) *census {
 	return r.periods[i]
 }
 
-// waves divides the settings into those that are replayed together, in order.
+// waves divides the settings into waves, in order.
 func (r *run) waves(points []*point) [][]*point {
 	objects, total := len(r.trace.Objects()), r.trace.Facts().UniqueBytes
 	var out [][]*point
@@ -146,10 +144,10 @@ func (r *run) points() []*point {
 	return out
 }
 
-// replay has every setting replayed, in as many waves as the memory asks for.
+// replay replays every setting, in as many waves as the memory needs.
 func (r *run) replay(ctx context.Context) error {
 	points := r.points()
-	// The slowest first: a worker that begins with it last is waited for.
+	// The slowest first: all wait for a worker that begins with it last.
 	slices.SortStableFunc(points, func(a, b *point) int { return weight(b.Eviction) - weight(a.Eviction) })
 	waves := r.waves(points)
 	var before int64
@@ -190,9 +188,9 @@ func (r *run) model(ctx context.Context, points []*point, progress func(done int
 			return fmt.Errorf("set up %s: %w", p.name(), err)
 		}
 		models = append(models, m)
-		runners = append(runners, modelled{m})
+		runners = append(runners, modelRunner{m})
 	}
-	c := newCrew(append(runners, &r.span), r.options.Workers, r.chunk, r.options.Clock)
+	c := newRunnerPool(append(runners, &r.span), r.options.Workers, r.chunk, r.options.Clock)
 	if err := c.run(ctx, r.trace, progress); err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}

@@ -38,7 +38,7 @@ func TestResultsDoNotDependOnHowTheyAreRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &run{trace: tr, groups: groups, options: Options{Workers: workers, Clock: ticks()}, chunk: chunk, waveBytes: bytes}
-		if err := errors.Join(r.census(t.Context()), r.replay(t.Context())); err != nil {
+		if err := errors.Join(r.countPeriods(t.Context()), r.replay(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		ignore := cmpopts.IgnoreFields(Result{}, "RequestsPerSecond")
@@ -46,17 +46,17 @@ func TestResultsDoNotDependOnHowTheyAreRun(t *testing.T) {
 			t.Errorf("%s: (-one worker, one wave +these):\n%s", name, diff)
 		}
 	}
-	f("four workers", 4, usualChunk, waveBytes)
+	f("four workers", 4, defaultChunk, waveBytes)
 	f("many chunks", 2, 1000, waveBytes)
-	f("a wave for each setting", 2, usualChunk, 1)
-	f("waves of some", 2, usualChunk, 100*tr.Facts().Objects)
+	f("a wave for each setting", 2, defaultChunk, 1)
+	f("waves of some", 2, defaultChunk, 100*tr.Facts().Objects)
 }
 
 func TestEverySettingIsReplayedInFull(t *testing.T) {
 	r := replayed(t, zipf(t, 10_000), everything())
 	for _, g := range r.Groups {
 		always := g.Results[0]
-		if always.Policy != "always" || always.WritesAvoided != 0 || always.extra != 0 {
+		if always.Policy != "always" || always.WritesAvoided != 0 || always.extraBytes != 0 {
 			t.Errorf("first of the group: got %+v, want always, compared with itself", always)
 		}
 		for _, res := range g.Results {
@@ -66,8 +66,8 @@ func TestEverySettingIsReplayedInFull(t *testing.T) {
 			if res.Writes+res.WritesAvoided != always.Writes || res.WriteBytes+res.WriteBytesAvoided != always.WriteBytes {
 				t.Errorf("%s: got %d writes and %d avoided, want %d in all", res.describe(), res.Writes, res.WritesAvoided, always.Writes)
 			}
-			if res.OriginBytes-res.extra != always.OriginBytes {
-				t.Errorf("%s: got %d origin bytes, %d above always' %d", res.describe(), res.OriginBytes, res.extra, always.OriginBytes)
+			if res.OriginBytes-res.extraBytes != always.OriginBytes {
+				t.Errorf("%s: got %d origin bytes, %d above always' %d", res.describe(), res.OriginBytes, res.extraBytes, always.OriginBytes)
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func TestEndOfTheContextEndsTheReplay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var c counter
-	err := newCrew([]runner{stopper{cancel}, &c}, 1, 4000, ticks()).run(ctx, tr, nil)
+	err := newRunnerPool([]runner{stopper{cancel}, &c}, 1, 4000, ticks()).run(ctx, tr, nil)
 	if !errors.Is(err, context.Canceled) || c.n > 0 {
 		t.Errorf("got %v after %d requests, want it to end with the context, at once", err, c.n)
 	}
@@ -142,13 +142,13 @@ func TestFilterRotatedByTimeHasTheSizeOfItsBusiestPeriod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{trace: tr, groups: groups, options: Options{Workers: 1, Clock: ticks()}, chunk: usualChunk, waveBytes: waveBytes}
-	if err := r.census(t.Context()); err != nil {
+	r := &run{trace: tr, groups: groups, options: Options{Workers: 1, Clock: ticks()}, chunk: defaultChunk, waveBytes: waveBytes}
+	if err := r.countPeriods(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	p := r.points()[1]
-	if p.RotateEvery != 10*time.Minute || p.RotateKeys != r.periods[0].roomy() || p.RotateKeys >= tr.Facts().Objects {
-		t.Errorf("got %v and %d keys, want 10m and %d, fewer than the %d objects", p.RotateEvery, p.RotateKeys, r.periods[0].roomy(), tr.Facts().Objects)
+	if p.RotateEvery != 10*time.Minute || p.RotateKeys != r.periods[0].peakWithHeadroom() || p.RotateKeys >= tr.Facts().Objects {
+		t.Errorf("got %v and %d keys, want 10m and %d, fewer than the %d objects", p.RotateEvery, p.RotateKeys, r.periods[0].peakWithHeadroom(), tr.Facts().Objects)
 	}
 	if always := r.points()[0]; always.RotateKeys != 0 {
 		t.Errorf("always: got a filter of %d keys, want none", always.RotateKeys)

@@ -16,8 +16,8 @@ type column struct {
 	cell func(r *Result) string
 }
 
-// columns returns those of the report. What all windows have in common gets
-// none.
+// columns returns the columns of the report. A value that all windows have in common
+// gets none.
 func (r *Report) columns() []column {
 	comma := humanize.Comma
 	out := []column{
@@ -45,7 +45,7 @@ func (r *Report) columns() []column {
 		out = append(out, diskColumns()...)
 	}
 	return append(out,
-		column{"extra origin", false, func(r *Result) string { return signed(r.extra) }},
+		column{"extra origin", false, func(r *Result) string { return signed(r.extraBytes) }},
 		column{"regret", false, func(r *Result) string { return comma(r.Regret) }},
 		column{"front", true, frontCell},
 	)
@@ -56,7 +56,7 @@ func (r *Report) hasDisk() bool {
 	return slices.ContainsFunc(r.Groups, func(g Group) bool { return g.DiskBytes > 0 })
 }
 
-// diskColumns returns those of a disk.
+// diskColumns returns the columns for a disk.
 func diskColumns() []column {
 	of := func(cell func(r *Result) string) func(r *Result) string {
 		return func(r *Result) string { return orDash(r.DiskBytes > 0, cell(r)) }
@@ -72,7 +72,7 @@ func diskColumns() []column {
 	}
 }
 
-// vary reports whether a column has several values, where it has any.
+// vary reports whether a column has several different values; a dash is none.
 func (r *Report) vary(cell func(*Result) string) bool {
 	values := map[string]bool{}
 	for i := range r.Groups {
@@ -86,7 +86,7 @@ func (r *Report) vary(cell func(*Result) string) bool {
 }
 
 func policyCell(r *Result) string {
-	if r.unasked {
+	if r.onlyBaseline {
 		return r.name() + " (baseline)"
 	}
 	return r.name()
@@ -125,7 +125,7 @@ func frontCell(r *Result) string {
 	}
 }
 
-// dash stands where a column has no meaning.
+// dash is the cell of a column that has no meaning for the setting.
 const dash = "-"
 
 func orDash(there bool, text string) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// WriteText writes the report for a person: what was read, called name, then a
-// table for each group, and the advice.
+// WriteText writes the report for a person: the facts of the trace, whose name is name,
+// a table for each group, and the recommendations.
 func (r *Report) WriteText(w io.Writer, name string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trace     %s: %s\nsettings  %s\n", name, r.facts(), r.settings())
@@ -54,7 +54,7 @@ func (r *Report) facts() string {
 	return out + fmt.Sprintf("; %s, %s skipped", counted(t.BadLines, "bad line"), humanize.Comma(t.Skipped))
 }
 
-// settings says what was tried. What differs has a column.
+// settings says what was tried. Values that differ have a column instead.
 func (r *Report) settings() string {
 	n, window := 0, (*Result)(nil)
 	for i := range r.Groups {
@@ -108,7 +108,7 @@ func (g *Group) tiers(share string) string {
 // largest returns the bytes of the largest object that is stored anywhere.
 func (g *Group) largest() int64 { return max(g.MaxObjectBytes, g.DiskObject) }
 
-// legend explains what the columns do not say.
+// legend explains the columns.
 func (r *Report) legend() string {
 	var b strings.Builder
 	b.WriteString("* is on the front: nothing in its table has both fewer writes and more byte hits.\n" +
@@ -129,7 +129,7 @@ func (r *Report) legend() string {
 	return b.String()
 }
 
-// lessRoom says, as a line, where a stage lowers the limit of objects.
+// lessRoom returns a line if a stage lowers the limit of objects.
 func (r *Report) lessRoom() string {
 	for i := range r.Groups {
 		for j := range r.Groups[i].Results {
@@ -141,7 +141,7 @@ func (r *Report) lessRoom() string {
 	return ""
 }
 
-// chance says, as a line, how far the group's results are the same in every run.
+// chance returns a line on how much the group's results vary between runs.
 func (g *Group) chance() string {
 	if g.Spread == nil {
 		return ""

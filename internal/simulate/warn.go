@@ -12,7 +12,7 @@ import (
 // whyNothing is why a capacity has no recommendation.
 const whyNothing = "of what was asked for, nothing makes up for its writes by hits"
 
-// warn notes what a reader should know before the figures.
+// warn adds warnings that a reader should know before the figures.
 func (r *Report) warn(notes trace.Notes) {
 	say := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	t := &r.Trace
@@ -28,7 +28,7 @@ func (r *Report) warn(notes trace.Notes) {
 	}
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		// Where a limit was asked for, that is no surprise.
+		// With a limit that was asked for, that is expected.
 		if always := &g.Results[0]; g.limit == 0 && 2*always.TooLarge > always.OriginRequests {
 			say("at %s, %s, more than half of what the origin sent was too large to be stored: objects up to %s are",
 				sizes(g.CapacityBytes, g.DiskBytes), g.Eviction, size(g.largest()))
@@ -36,7 +36,7 @@ func (r *Report) warn(notes trace.Notes) {
 	}
 }
 
-// notice is the warnings as sentences, for a page.
+// notice returns the warnings as sentences, for a page.
 func (r *Report) notice() string {
 	var b strings.Builder
 	for _, warning := range r.Warnings {

@@ -12,25 +12,25 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// What edgeproxy takes, and its defaults: package config has them.
+// Bounds and defaults of edgeproxy's configuration: package config has them.
 const (
-	minCacheBytes        = 1 << 20
-	minStageBytes        = 4 << 10
-	usualObjectBytes     = 8 << 20
-	usualDiskObjectBytes = 1 << 30
-	usualRate            = 0.01
-	usualGenerations     = 2
-	mostPositives        = 0.5
-	objectsInCapacity    = 4 // of the largest size, besides the stage
-	objectsOnDisk        = 8 // of the largest size
-	usualDiskPath        = "/var/cache/edgeproxy"
+	minCacheBytes          = 1 << 20
+	minStageBytes          = 4 << 10
+	defaultObjectBytes     = 8 << 20
+	defaultDiskObjectBytes = 1 << 30
+	defaultRate            = 0.01
+	defaultGenerations     = 2
+	maxFalsePositiveRate   = 0.5
+	objectsInCapacity      = 4 // of the largest size, besides the stage
+	objectsOnDisk          = 8 // of the largest size
+	defaultDiskPath        = "/var/cache/edgeproxy"
 )
 
-// dearFilterBytes is the memory of a filter from which on it is remarked upon.
-const dearFilterBytes = 64 << 20
+// largeFilterBytes is the memory of a filter above which the recommendation has a remark.
+const largeFilterBytes = 64 << 20
 
-// yaml returns the sections of a configuration file that make edgeproxy work as
-// the setting did, with a remark wherever the two differ.
+// yaml returns the sections of a configuration file that make edgeproxy work as the
+// setting did. Remarks say where the two differ.
 func (r *Report) yaml(g *Group, chosen *Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# edgeproxy simulate --goal %s: %s.\n", r.Goal, chosen.describe())
@@ -47,7 +47,7 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	}
 	if g.DiskBytes > 0 {
 		fmt.Fprintf(&b, "  disk:\n    path: %s\n    max_bytes: %s\n    max_object_bytes: %s\n",
-			usualDiskPath, bytesKey(g.DiskBytes), bytesKey(g.DiskObject))
+			defaultDiskPath, bytesKey(g.DiskBytes), bytesKey(g.DiskObject))
 	}
 	return b.String()
 }
@@ -83,21 +83,21 @@ func (r *Result) writeWindow(b *strings.Builder) {
 		s.Generations, every, r.keys, strconv.FormatFloat(s.FalsePositiveRate, 'f', -1, 64))
 }
 
-// recommendable returns s with what edgeproxy's filter needs where the setting has
-// none, and within what it takes.
+// recommendable returns s with values that edgeproxy's filter accepts: defaults for missing
+// ones, and the rate within its bound.
 func recommendable(s model.Setting) model.Setting {
 	if s.Generations == 0 {
-		s.Generations = usualGenerations
+		s.Generations = defaultGenerations
 	}
 	if s.FalsePositiveRate == 0 {
-		s.FalsePositiveRate = usualRate
+		s.FalsePositiveRate = defaultRate
 	}
-	s.FalsePositiveRate = min(s.FalsePositiveRate, mostPositives)
+	s.FalsePositiveRate = min(s.FalsePositiveRate, maxFalsePositiveRate)
 	return s
 }
 
-// stageBytes returns stage_bytes: what was simulated, and what edgeproxy takes at
-// least; 0 is no stage.
+// stageBytes returns stage_bytes: that of the simulation, or edgeproxy's minimum if it is
+// less; 0 is no stage.
 func stageBytes(chosen *Result) int64 {
 	if chosen.StageBytes == 0 {
 		return 0
@@ -105,17 +105,17 @@ func stageBytes(chosen *Result) int64 {
 	return max(chosen.StageBytes, minStageBytes)
 }
 
-// bytesKey writes a size as the configuration takes it, whatever it is.
+// bytesKey writes a size for the configuration, exactly.
 func bytesKey(n int64) string { return strconv.FormatInt(n, 10) + "B" }
 
-// objectLimit returns max_object_bytes: that of the simulation, and never more
-// than edgeproxy takes.
+// objectLimit returns max_object_bytes: that of the simulation, and at most what
+// edgeproxy accepts.
 func objectLimit(chosen *Result) int64 {
 	most := (max(chosen.CapacityBytes, minCacheBytes) - stageBytes(chosen)) / objectsInCapacity
 	return min(chosen.MaxObjectBytes, most)
 }
 
-// remarks says where edgeproxy with these keys is not what was simulated.
+// remarks says where edgeproxy with these keys differs from the simulation.
 func (r *Report) remarks(g *Group, chosen *Result) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -140,7 +140,7 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 	return out
 }
 
-// windowRemarks explains how the rotation maps to the keys of a filter.
+// windowRemarks explains how the rotation maps to the filter's keys of the configuration.
 func (r *Report) windowRemarks(chosen *Result) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -157,7 +157,7 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 		say("capacity: %s keys, room for the busiest %s of the log and more, so that time rotates it.", keys, shortDuration(chosen.rotation.Every))
 	case ByRequests:
 		say("capacity: edgeproxy does not rotate by requests; %s of them held %s keys on average.",
-			humanize.Comma(chosen.rotation.Count), humanize.Comma(chosen.held))
+			humanize.Comma(chosen.rotation.Count), humanize.Comma(chosen.meanKeys))
 		say("The nearest rule it has is by keys: --rotate-keys %d simulates it.", chosen.keys)
 	case Fitted:
 		say("window: auto; the cache held %s when it was full, which the window was fitted to.", counted(chosen.WindowObjects, "object"))
@@ -165,8 +165,8 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 		say("capacity: edgeproxy always forgets; %s keys is this log as a whole.", keys)
 	}
 	out = append(out, chosen.filterRemarks()...)
-	if r.Span > 0 && chosen.rounds > 0 && chosen.rotation.Unit != ByTime {
-		say("In this log a generation lasted %s on average.", shortDuration(roundTime(r.Span/time.Duration(chosen.rounds))))
+	if r.Span > 0 && chosen.rotations > 0 && chosen.rotation.Unit != ByTime {
+		say("In this log a generation lasted %s on average.", shortDuration(roundTime(r.Span/time.Duration(chosen.rotations))))
 	}
 	if chosen.Exact {
 		say("Sets were simulated; a filter of this rate stores that share of the first sightings more.")
@@ -174,18 +174,18 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 	return out
 }
 
-// filterRemarks says what is remarkable about the proxy's own filter for so many keys.
+// filterRemarks returns a remark if the proxy's filter for so many keys is large or impossible.
 func (r *Result) filterRemarks() []string {
 	switch {
-	case r.filter >= model.NoFilter:
+	case r.filterBytes >= model.NoFilter:
 		return []string{"edgeproxy builds no filter of that many keys at this rate."}
-	case r.filter > dearFilterBytes:
-		return []string{fmt.Sprintf("A filter of that many keys takes %s of memory, beside the cache.", size(r.filter))}
+	case r.filterBytes > largeFilterBytes:
+		return []string{fmt.Sprintf("A filter of that many keys takes %s of memory, beside the cache.", size(r.filterBytes))}
 	}
 	return nil
 }
 
-// roundTime drops digits that nobody wants to know.
+// roundTime rounds d for a reader.
 func roundTime(d time.Duration) time.Duration {
 	switch {
 	case d >= time.Hour:

@@ -90,7 +90,7 @@ func TestObjectLimitIsWhatWasSimulatedAndTheProxyTakes(t *testing.T) {
 	const mib = 1 << 20
 	f := func(capacity, stage, limit, want int64) {
 		t.Helper()
-		simulated := mostObject(capacity, stage, limit, model.LRU)
+		simulated := largestObject(capacity, stage, limit, model.LRU)
 		got := objectLimit(&Result{CapacityBytes: capacity, StageBytes: stage, MaxObjectBytes: simulated})
 		if got != want || limit == 0 && simulated != want {
 			t.Errorf("capacity %d, stage %d, limit %d: got %d, and %d simulated, want %d", capacity, stage, limit, got, simulated, want)
@@ -148,18 +148,18 @@ func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
 	}
 	large := Group{CapacityBytes: 64 << 20}
 	window := func(r Rotation, rounds int64) Result {
-		return Result{windowed: true, rotation: r, keys: 1234, held: 1230, rounds: rounds}
+		return Result{windowed: true, rotation: r, keys: 1234, meanKeys: 1230, rotations: rounds}
 	}
 	f("keys", large, window(Rotation{Unit: ByKeys, Count: 1234}, 0), "a generation of 1,234 keys", "on average")
 	f("keys, with times", large, window(Rotation{Unit: ByKeys, Count: 1234}, 20), "lasted 30m on average", "")
 	f("more keys than the log has", large, window(Rotation{Unit: ByKeys, Count: 5000, unreached: true}, 0),
 		"the log has 190 keys, too few to fill a generation of 5,000 keys even once", "rotates when it is full")
 	dear := window(Rotation{Unit: ByKeys, Count: 1234}, 0)
-	dear.filter = 64 << 20
+	dear.filterBytes = 64 << 20
 	f("a filter of a usual size", large, dear, "", "of memory")
-	dear.filter++
+	dear.filterBytes++
 	f("a filter that is dear", large, dear, "A filter of that many keys takes 64 MiB of memory", "")
-	dear.filter = model.NoFilter
+	dear.filterBytes = model.NoFilter
 	f("a filter that cannot be", large, dear, "edgeproxy builds no filter of that many keys", "of memory")
 	f("a stage that is too small", large, Result{StageBytes: 4095}, "stage_bytes: 4,095 bytes were simulated; edgeproxy takes no less than 4 KiB", "")
 	f("time", large, window(Rotation{Unit: ByTime, Every: time.Hour}, 9), "room for the busiest 1h of the log", "on average")
