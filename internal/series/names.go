@@ -2,24 +2,24 @@ package series
 
 import "slices"
 
-// Kept is how many names that are in force no more keep their series, besides those that the last
-// change took out of force, and those that something is under way for.
+// Kept is how many names that are no longer in force keep their series. Names that the last change
+// removed, and names with something under way, are kept in addition.
 const Kept = 64
 
-// Names are those that have series. The zero value has none. It is not safe for concurrent
-// use.
+// Names is the set of names that have series. The zero value is empty. It is not safe for
+// concurrent use.
 type Names struct {
-	known map[string]bool // has been in force
-	left  []departed      // in the order in which they went
+	known   map[string]bool // by name: it has been in force
+	removed []removedName   // in the order of their removal
 }
 
-// departed is a name that is in force no more.
-type departed struct {
-	name string
-	last bool // the last change took it out of force
+// removedName is a name that is no longer in force.
+type removedName struct {
+	name         string
+	byLastChange bool // the last change removed it
 }
 
-// Add notes that name has series. Until a change says that it is in force, it is not.
+// Add notes that name has series. It is not in force until Change says so.
 func (n *Names) Add(name string) {
 	if n.known == nil {
 		n.known = map[string]bool{}
@@ -29,19 +29,19 @@ func (n *Names) Add(name string) {
 	}
 }
 
-// Change says which names are in force from now on; all of them were added. It returns the
-// names whose series go: those that have never been in force, and those that went longest
-// ago, beyond Kept. Busy says that something is under way for a name that is in force no more.
+// Change sets the names that are in force from now on; all of them were added. It returns the
+// names that lose their series: those that have never been in force, and the longest removed
+// beyond Kept. busy reports whether something is under way for a name that is no longer in force.
 func (n *Names) Change(inForce []string, busy func(name string) bool) (gone []string) {
 	is := make(map[string]bool, len(inForce))
 	for _, name := range inForce {
 		is[name] = true
 	}
-	out := make(map[string]bool, len(n.left))
-	n.left = slices.DeleteFunc(n.left, func(d departed) bool { return is[d.name] })
-	for i := range n.left {
-		n.left[i].last = false
-		out[n.left[i].name] = true
+	out := make(map[string]bool, len(n.removed))
+	n.removed = slices.DeleteFunc(n.removed, func(d removedName) bool { return is[d.name] })
+	for i := range n.removed {
+		n.removed[i].byLastChange = false
+		out[n.removed[i].name] = true
 	}
 	var names []string
 	for name, was := range n.known {
@@ -56,11 +56,11 @@ func (n *Names) Change(inForce []string, busy func(name string) bool) (gone []st
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		n.left = append(n.left, departed{name: name, last: true})
+		n.removed = append(n.removed, removedName{name: name, byLastChange: true})
 	}
-	beyond := len(n.left) - Kept
-	n.left = slices.DeleteFunc(n.left, func(d departed) bool {
-		if beyond <= 0 || d.last || busy(d.name) {
+	beyond := len(n.removed) - Kept
+	n.removed = slices.DeleteFunc(n.removed, func(d removedName) bool {
+		if beyond <= 0 || d.byLastChange || busy(d.name) {
 			return false
 		}
 		beyond--

@@ -35,8 +35,8 @@ func TestNamesThatChangeGoInTheirOrder(t *testing.T) {
 	if got := n.change(idle, "stays"); !slices.Equal(got, []string{"busy"}) {
 		t.Errorf("when nothing is under way any more: got %v, want busy, which went first", got)
 	}
-	if len(n.left) != Kept || len(n.known) != Kept+1 {
-		t.Errorf("got %d that went and %d known, want %d and one more", len(n.left), len(n.known), Kept)
+	if len(n.removed) != Kept || len(n.known) != Kept+1 {
+		t.Errorf("got %d that went and %d known, want %d and one more", len(n.removed), len(n.known), Kept)
 	}
 }
 
