@@ -2,9 +2,9 @@ package shadow
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Collector shows the figures of one Shadow to Prometheus, read at each scrape.
-// Counters never fall: there is none for hits, which are what origin_requests
-// leaves of requests, and may shrink while there are few.
+// Collector exports the figures of one Shadow to Prometheus, read at each scrape.
+// There is no counter for hits: they are requests less origin_requests, an estimate
+// that may fall while there are few requests. Counters must never fall.
 type Collector struct {
 	shadow  *Shadow
 	share   *prometheus.Desc
@@ -18,8 +18,8 @@ type figure struct {
 	of   func(*PolicyStats) float64
 }
 
-// NewCollector returns a Collector to be registered. A nil Shadow has nothing to
-// show.
+// NewCollector returns a Collector to be registered. With a nil Shadow it exports
+// nothing.
 func NewCollector(s *Shadow) *Collector {
 	c := &Collector{shadow: s, share: prometheus.NewDesc("edgeproxy_shadow_share",
 		"Share of the keys that the shadow policies follow. What they count there is scaled up by its inverse.", nil, nil)}

@@ -6,15 +6,15 @@ import (
 	"edgeproxy/internal/fit"
 )
 
-// fitting is how long the generations of a window are that fits the live cache: for a
-// slice of the keys, the same share of the sightings.
+// fitting computes the length of the generations of a window that is fitted to the live
+// cache, scaled to the slice.
 type fitting struct {
 	length  fit.Length
 	bits    int
 	objects func() int64
 }
 
-// fitting returns that of a window, nil where it is fixed.
+// fitting returns the fitting of a window, nil if the window is fixed.
 func (o Options) fitting(l fit.Length, w admission.FilterOptions, bits int) *fitting {
 	if !w.Fitted {
 		return nil
@@ -22,13 +22,13 @@ func (o Options) fitting(l fit.Length, w admission.FilterOptions, bits int) *fit
 	return &fitting{length: l, bits: bits, objects: o.Objects}
 }
 
-// sightings returns the length of a generation as of now.
+// sightings returns the current length of a generation.
 func (f *fitting) sightings() int64 { return f.length.Sightings(f.objects() >> f.bits) }
 
 // size returns the size of a filter for 1/2^bits of the keys.
 func (f *fitting) size(o bloom.Options, bits int) bloom.Options {
 	if f == nil {
-		return scaled(o, bits)
+		return scaledOptions(o, bits)
 	}
 	o.Resizable, o.Capacity = true, f.length.Room(f.sightings())
 	return o

@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// MaxPolicies is how many rules one Shadow takes at most.
+// MaxPolicies is the largest number of rules of one Shadow.
 const MaxPolicies = 8
 
 // Up to sampleBits bits of the low half of a key's hash, from firstBit on, decide
@@ -23,48 +23,46 @@ const (
 )
 
 const (
-	// entryBytes is what an object takes beside its size: the structure of an
-	// entry in the proxy's memory tier, its key and a usual header.
+	// entryBytes is what an object takes in addition to its size: the structure of an
+	// entry in the proxy's memory tier, its key and a typical header.
 	entryBytes = 1 << 10
 
-	// maxSize is the largest size believed: 8 million of them fit a counter.
-	maxSize = 1 << 40
-	unknown = -1
+	// maxSize is the largest size that counts as known: 8 million of them fit a counter.
+	maxSize     = 1 << 40
+	unknownSize = -1
 
 	// maxEntries bounds the records of one policy.
 	maxEntries = 1 << 16
 
-	// A miniature has at least minBytes and room for minObjects of the largest
-	// objects, or the slice is made larger: what few objects do says little.
+	// A miniature has at least minBytes and room for minObjects of the largest objects;
+	// otherwise the slice is made larger. Few objects would say little.
 	minBytes   = 32 << 20
 	minObjects = 4
 )
 
-// Options says what to try, and beside which live cache.
+// Options says which policies to try, and describes the live cache.
 type Options struct {
-	// Rules are the policies to try: 1 to MaxPolicies, no two alike.
+	// Rules are the policies to try: 1 to MaxPolicies, no two the same.
 	Rules []admission.Rule
 
 	// CapacityBytes is the size of the live cache, MaxObjectBytes the largest
 	// body it stores.
 	CapacityBytes, MaxObjectBytes int64
 
-	// SecondHit and Counting are the live windows; each matters to policies of its
-	// kind only.
+	// SecondHit and Counting are the live windows. Each only matters to its policy.
 	SecondHit, Counting admission.FilterOptions
 
 	// Objects returns how many objects the live cache holds when it is full, as
-	// admission.Gate does; windows that are Fitted go by it. It must be safe for
-	// concurrent use.
+	// admission.Gate does. Fitted windows use it. It must be safe for concurrent use.
 	Objects func() int64
 
-	// Share is the share of the keys to follow: 1, 1/2, 1/4 to 1/65536. 0 chooses
-	// the least that leaves 32 MiB of the capacity, and room for four of the
-	// largest objects: 1/8 of 256 MiB, 1/64 of 2 GiB.
+	// Share is the share of the keys in the slice: 1, 1/2, 1/4 to 1/65536. 0 chooses the
+	// smallest share that leaves 32 MiB of the capacity, and room for four of the largest
+	// objects: 1/8 of 256 MiB, 1/64 of 2 GiB.
 	Share float64
 }
 
-// Validate returns nil or every fault at once, each an *bloom.OptionError.
+// Validate returns nil or every error at once, each a *bloom.OptionError.
 func (o Options) Validate() error {
 	var errs []error
 	wrong := func(option string, value any, want string) {
@@ -132,7 +130,7 @@ func (o Options) bits() int {
 	return bits
 }
 
-// halvings returns n where share is 1/2^n and n is within 0..sampleBits, else -1.
+// halvings returns n if share is 1/2^n and n is within 0..sampleBits, otherwise -1.
 func halvings(share float64) int {
 	frac, exp := math.Frexp(share) // share = frac * 2^exp, frac within [1/2, 1)
 	if n := 1 - exp; frac == 0.5 && n >= 0 && n <= sampleBits {

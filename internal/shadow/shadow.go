@@ -14,42 +14,41 @@ import (
 // concurrent use, and those of a nil Shadow do nothing.
 type Shadow struct {
 	mask uint64 // of the bits of lo that are 0 for the keys of the slice
-	bits int    // how many they are: the slice is 1/2^bits of the keys
+	bits int    // the number of those bits: the slice is 1/2^bits of the keys
 
-	all    [stripes]stripe
-	sights sightings
+	totals  [stripes]stripe
+	filters sightingFilters
 
-	// mu guards what follows. It is taken for requests of the slice only, and held
-	// while the policies are asked, never while a window rotates.
+	// mu guards what follows. Only requests of the slice take it, for the policies, and
+	// never while a window rotates.
 	mu       sync.Mutex
 	requests int64 // in the slice
-	policies []tried
+	policies []triedPolicy
 }
 
-// stripes is how many counters share the requests of all keys, so that
-// processors seldom meet at one.
+// stripes is how many counters share the requests of all keys, so that processors
+// seldom use the same one.
 const (
 	stripes    = 16
 	stripeBits = 4
 )
 
-// stripe counts the requests of some keys, in and out of the slice. It fills a
-// cache line. The two are added one after the other: a reader may find a request
-// without its bytes.
+// stripe counts the requests of some keys, in the slice or not. It fills a cache line.
+// The two counters are not updated together: a reader may find a request without its
+// bytes.
 type stripe struct {
 	requests, bytes atomic.Int64
 	_               [48]byte
 }
 
-// tried is one policy, with its miniature of the cache.
-type tried struct {
+// triedPolicy is one policy with its miniature of the cache.
+type triedPolicy struct {
 	rule   admission.Rule
-	held   *lru
+	cache  *lru
 	counts counts
 }
 
-// New returns a Shadow whose windows begin now. The error names every option
-// that cannot work.
+// New returns a Shadow whose windows begin now. The error names every invalid option.
 func New(o Options, now time.Time) (*Shadow, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("build the shadow policies: %w", err)
@@ -58,17 +57,16 @@ func New(o Options, now time.Time) (*Shadow, error) {
 	s := &Shadow{bits: bits, mask: (1<<bits - 1) << firstBit}
 	capacity := max(o.CapacityBytes>>bits, 1)
 	for _, r := range o.Rules {
-		s.policies = append(s.policies, tried{rule: r, held: newLRU(capacity, o.MaxObjectBytes)})
+		s.policies = append(s.policies, triedPolicy{rule: r, cache: newLRU(capacity, o.MaxObjectBytes)})
 	}
 	var err error
-	if s.sights, err = newSightings(o, bits, now); err != nil {
+	if s.filters, err = newSightingFilters(o, bits, now); err != nil {
 		return nil, fmt.Errorf("build the shadow policies: %w", err)
 	}
 	return s, nil
 }
 
-// Share returns the share of the keys that are followed: 1/2^n, or 0 by a nil
-// Shadow.
+// Share returns the share of the keys in the slice: 1/2^n, or 0 for a nil Shadow.
 func (s *Shadow) Share() float64 {
 	if s == nil {
 		return 0
@@ -76,43 +74,42 @@ func (s *Shadow) Share() float64 {
 	return 1 / float64(uint64(1)<<s.bits)
 }
 
-// Request takes one finished request that is a sighting of the key with the
-// 128-bit hash (hi, lo). It wants every one: those out of the slice it only
-// counts, to know how much of the traffic the slice is.
+// Request counts one finished request that is a sighting of the key with the 128-bit
+// hash (hi, lo). The caller passes every such request: those outside the slice are only
+// counted, to know the share of traffic in the slice.
 //
-// size is that of the whole object in bytes, -1 if unknown, which counts no bytes,
-// as does a size above 1 TiB: a head can claim anything. storable says whether
-// what was fetched for it may be stored, admission aside. Where a policy holds
-// the object neither is needed: a storable size replaces the one held, and what is not
-// storable, such as an error, a 304 or a 206, changes nothing of it. Else an
-// unknown size is not stored.
+// size is that of the whole object in bytes, or -1 if it is unknown. An unknown size, or
+// one above 1 TiB, counts no bytes: a head can claim anything. storable says whether what
+// was fetched may be stored, admission aside. If a policy has the object, a storable size
+// replaces the cached one; a response that is not storable, such as an error, a 304 or a
+// 206, does not change it. An object of unknown size is not stored.
 //
-// now is the time of the request, which may be a little before that of the call
-// before. One call in a generation rotates the window, and returns later for it.
+// now is the time of the request. It may be a little before that of the call before. One
+// call in a generation rotates the window, and takes longer.
 func (s *Shadow) Request(hi, lo uint64, size int64, storable bool, now time.Time) {
 	if s == nil {
 		return
 	}
 	if size > maxSize {
-		size = unknown
+		size = unknownSize
 	}
-	all := &s.all[hi>>(64-stripeBits)]
+	all := &s.totals[hi>>(64-stripeBits)]
 	all.requests.Add(1)
 	all.bytes.Add(max(size, 0))
 	if !s.sampled(lo) {
 		return
 	}
-	s.sights.pass(now)
+	s.filters.rotateByTime(now)
 	s.count(hi, lo, size, storable)
-	s.sights.fill(now)
+	s.filters.rotateWhenFull(now)
 }
 
-// count takes one request of the slice through all policies.
+// count counts one request of the slice with all policies.
 func (s *Shadow) count(hi, lo uint64, size int64, storable bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
-	seen := s.sights.count(hi, lo) // here, so that the policies see an order of sightings
+	seen := s.filters.count(hi, lo) // under mu, so that sightings have one order
 	for i := range s.policies {
 		s.policies[i].request(hi, lo, size, storable, seen, s.requests)
 	}
@@ -121,13 +118,13 @@ func (s *Shadow) count(hi, lo uint64, size int64, storable bool) {
 // sampled reports whether the slice has the key.
 func (s *Shadow) sampled(lo uint64) bool { return lo&s.mask == 0 }
 
-// request takes one request, of this number in the slice, through one policy.
-func (p *tried) request(hi, lo uint64, size int64, storable bool, seen times, number int64) {
+// request counts one request with the policy. number is the request's number in the slice.
+func (p *triedPolicy) request(hi, lo uint64, size int64, storable bool, seen sightingCounts, number int64) {
 	latest := size
 	if !storable {
-		latest = unknown // of what was sent instead of the object
+		latest = unknownSize // size is that of another response, not of the object
 	}
-	if p.held.hit(hi, lo, latest) {
+	if p.cache.hit(hi, lo, latest) {
 		return
 	}
 	c := &p.counts
@@ -137,11 +134,11 @@ func (p *tried) request(hi, lo uint64, size int64, storable bool, seen times, nu
 	}
 	c.originBytes += size
 	switch {
-	case !storable || !p.held.fits(size):
+	case !storable || !p.cache.fits(size):
 	case !p.rule.Decide(policy.Sighting{Times: seen[p.rule.Policy.Memory()], Number: number}).Admit:
 		c.heldBack++
 	default:
-		p.held.store(hi, lo, size)
+		p.cache.store(hi, lo, size)
 		c.writes++
 		c.writeBytes += size
 	}

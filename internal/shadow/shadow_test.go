@@ -82,7 +82,7 @@ func TestWhatIsNotStorableDoesNotChangeTheSizeHeld(t *testing.T) {
 		hi, lo := hash(1)
 		s.Request(hi, lo, 5000, true, begin)
 		s.Request(hi, lo, size, storable, begin)
-		if got := s.policies[0].held.bytes - entryBytes; got != want {
+		if got := s.policies[0].cache.bytes - entryBytes; got != want {
 			t.Errorf("%s: got %d bytes held, want %d", name, got, want)
 		}
 		if st := s.Stats()[0]; st.Hits != 1 {

@@ -14,22 +14,21 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// sightings is the filters of all policies: one of each kind does for all of that
-// kind, as every request is a sighting under each. All methods are safe for
-// concurrent use.
-type sightings struct {
+// sightingFilters is the filters of all policies. All policies of a kind share a filter: every
+// request is a sighting for each. All methods are safe for concurrent use.
+type sightingFilters struct {
 	secondHit *sliding.Filter  // nil: no policy needs it
 	counting  *counting.Filter // nil: no policy needs it
 	windows   []*window
 }
 
-// times is what the filters say of one key, this sighting included: by each memory.
-type times [policy.Counted + 1]int
+// sightingCounts is how often each filter has counted a key, this sighting included.
+type sightingCounts [policy.Counted + 1]int
 
-// newSightings builds the filters that the policies need, for a slice of
+// newSightingFilters builds the filters that the policies need, for a slice of
 // 1/2^bits of the keys.
-func newSightings(o Options, bits int, now time.Time) (sightings, error) {
-	var s sightings
+func newSightingFilters(o Options, bits int, now time.Time) (sightingFilters, error) {
+	var s sightingFilters
 	var err error
 	if w := o.SecondHit; o.uses(policy.Seen) {
 		f := o.fitting(fit.SecondHit(), w, bits)
@@ -53,14 +52,14 @@ func (o Options) uses(m policy.Memory) bool {
 	return slices.ContainsFunc(o.Rules, func(r admission.Rule) bool { return r.Policy.Memory() == m })
 }
 
-// scaled returns the size of the filter for 1/2^bits of the keys.
-func scaled(o bloom.Options, bits int) bloom.Options {
+// scaledOptions returns o with the capacity for 1/2^bits of the keys.
+func scaledOptions(o bloom.Options, bits int) bloom.Options {
 	o.Capacity = max(int64(math.Ceil(math.Ldexp(float64(o.Capacity), -bits))), 1)
 	return o
 }
 
 // count records one sighting in each filter.
-func (s *sightings) count(hi, lo uint64) (t times) {
+func (s *sightingFilters) count(hi, lo uint64) (t sightingCounts) {
 	if s.secondHit != nil {
 		if t[policy.Seen] = 1; s.secondHit.Seen(hi, lo) {
 			t[policy.Seen] = 2
@@ -70,27 +69,27 @@ func (s *sightings) count(hi, lo uint64) (t times) {
 		t[policy.Counted] = s.counting.Add(hi, lo)
 	}
 	for _, w := range s.windows {
-		w.sighted()
+		w.addSighting()
 	}
 	return t
 }
 
-// pass rotates the windows whose periods are over.
-func (s *sightings) pass(now time.Time) {
+// rotateByTime rotates the windows whose period is over.
+func (s *sightingFilters) rotateByTime(now time.Time) {
 	for _, w := range s.windows {
-		w.pass(now)
+		w.rotateByTime(now)
 	}
 }
 
-// fill rotates the windows that have become full.
-func (s *sightings) fill(now time.Time) {
+// rotateWhenFull rotates the windows that have become full.
+func (s *sightingFilters) rotateWhenFull(now time.Time) {
 	for _, w := range s.windows {
-		w.fill(now)
+		w.rotateWhenFull(now)
 	}
 }
 
 // bytes returns the memory of the filters.
-func (s *sightings) bytes() (n int64) {
+func (s *sightingFilters) bytes() (n int64) {
 	for _, w := range s.windows {
 		n += w.filter.Bytes()
 	}

@@ -22,7 +22,7 @@ func (w *watched) Rotate(now time.Time, cause bloom.Cause) bool {
 
 // watch has rotating called at every rotation of the only window of s.
 func watch(s *Shadow, rotating func(bloom.Cause)) {
-	w := s.sights.windows[0]
+	w := s.filters.windows[0]
 	w.filter = &watched{filter: w.filter, rotating: rotating}
 }
 
