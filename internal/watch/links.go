@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// maxLinks bounds the symbolic links on the way to a file, as the kernel does.
+// maxLinks bounds the symbolic links on the path to a file, as the kernel does.
 const maxLinks = 40
 
-// points returns what has to stay as it is for path to lead to the same file: each symbolic
-// link on the way, and the file. All are absolute, in folders that are no links. The last one
-// may not be there. path is absolute.
-func points(path string) []string {
+// linksAndFile returns each symbolic link on path, and the file that path leads to. While they do
+// not change, path leads to the same file. All returned paths are absolute, in folders that are
+// no links. The last one may not exist. path is absolute.
+func linksAndFile(path string) []string {
 	var out []string
-	at, rest := string(filepath.Separator), split(path)
+	at, rest := string(filepath.Separator), splitPath(path)
 	for links := 0; len(rest) > 0 && links <= maxLinks; {
 		next := filepath.Join(at, rest[0])
 		target := ""
 		if info, err := os.Lstat(next); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			target, _ = os.Readlink(next) // what is no link any more is taken for the file
+			target, _ = os.Readlink(next) // if it is no link any more, it counts as the file
 		}
 		switch {
 		case target == "" && len(rest) == 1:
@@ -30,7 +30,7 @@ func points(path string) []string {
 		default:
 			links++
 			out = append(out, next)
-			rest = append(split(target), rest[1:]...)
+			rest = append(splitPath(target), rest[1:]...)
 			if filepath.IsAbs(target) {
 				at = string(filepath.Separator)
 			}
@@ -39,9 +39,9 @@ func points(path string) []string {
 	return out
 }
 
-// split returns the parts of a path. Those that lead up stay, for the folder above a link's
-// target is not the one above the link.
-func split(path string) (parts []string) {
+// splitPath returns the parts of a path. It keeps "..": the folder above a link's target is not
+// the one above the link.
+func splitPath(path string) (parts []string) {
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if part != "" && part != "." {
 			parts = append(parts, part)

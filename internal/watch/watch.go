@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// quiet is how long nothing may have changed before it is told.
-	quiet = 250 * time.Millisecond
-	// patience is how many changes put that off.
-	patience = 40
-	// every is how often it is told without a change.
-	every = 30 * time.Second
+	// settleTime is how long nothing may change before a change is reported.
+	settleTime = 250 * time.Millisecond
+	// maxPostponed is how many changes may postpone the report.
+	maxPostponed = 40
+	// pollEvery is how often changed is called without an event.
+	pollEvery = 30 * time.Second
 )
 
-// File watches one file until Close.
+// File watches one file, until Close.
 type File struct {
 	path    string
 	changed func()
@@ -31,12 +31,12 @@ type File struct {
 
 	quit    chan struct{}
 	closing sync.Once
-	looking sync.WaitGroup
+	running sync.WaitGroup
 }
 
-// New watches the file at path and calls changed when it may have changed, never twice at a
-// time. Guard runs each step of the goroutine for it and returns also where that panics; nil
-// runs it unguarded. The error says that the system has no more watches to give.
+// New watches the file at path and calls changed when it may have changed, one call at a time.
+// guard runs each step of the goroutine, and returns even if the step panics; nil runs steps
+// unguarded. The error says that the system has no more watches.
 func New(path string, changed func(), guard func(step func())) (*File, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -49,66 +49,66 @@ func New(path string, changed func(), guard func(step func())) (*File, error) {
 	if f.system, err = fsnotify.NewWatcher(); err != nil {
 		return nil, fmt.Errorf("watch %s: %w", path, err)
 	}
-	if err := f.follow(); err != nil {
-		_ = f.system.Close() // nothing is lost with it
+	if err := f.watchFolders(); err != nil {
+		_ = f.system.Close() // nothing is lost
 		return nil, fmt.Errorf("watch %s: %w", path, err)
 	}
-	f.looking.Go(func() { f.look(f.system.Events, f.system.Errors) })
+	f.running.Go(func() { f.loop(f.system.Events, f.system.Errors) })
 	return f, nil
 }
 
 // Close ends the watch and waits for a call of changed that is under way.
 func (f *File) Close() {
 	f.closing.Do(func() {
-		f.end()
-		_ = f.system.Close() // what it had to tell is of no use any more
+		f.stop()
+		_ = f.system.Close() // an error is of no use any more
 	})
 }
 
-// end ends the goroutine.
-func (f *File) end() {
+// stop ends the goroutine and waits for it.
+func (f *File) stop() {
 	close(f.quit)
-	f.looking.Wait()
+	f.running.Wait()
 }
 
-// look waits for events and tells of them.
-func (f *File) look(events <-chan fsnotify.Event, failures <-chan error) {
-	calm, poll := time.NewTimer(every), time.NewTicker(every)
-	calm.Stop()
-	defer calm.Stop()
+// loop waits for events and reports them.
+func (f *File) loop(events <-chan fsnotify.Event, failures <-chan error) {
+	settled, poll := time.NewTimer(pollEvery), time.NewTicker(pollEvery)
+	settled.Stop()
+	defer settled.Stop()
 	defer poll.Stop()
-	for put := 0; ; {
+	for postponed := 0; ; {
 		select {
 		case <-f.quit:
 			return
 		case e, ok := <-events:
-			if ok && slices.Contains(f.points, e.Name) && put < patience {
-				calm.Reset(quiet)
-				put++
+			if ok && slices.Contains(f.points, e.Name) && postponed < maxPostponed {
+				settled.Reset(settleTime)
+				postponed++
 			}
 		case err := <-failures:
 			if err != nil { // events may have been lost
-				calm.Reset(quiet)
+				settled.Reset(settleTime)
 			}
-		case <-calm.C:
-			put = 0
-			f.guard(f.tell)
+		case <-settled.C:
+			postponed = 0
+			f.guard(f.notify)
 		case <-poll.C:
-			f.guard(f.tell)
+			f.guard(f.notify)
 		}
 	}
 }
 
-// tell follows the links as they are now, and calls changed. A change in between is told
-// of later, for the folders are watched before the file is read.
-func (f *File) tell() {
-	_ = f.follow() // it is tried again each time
+// notify watches the folders as the links are now, and then calls changed. A change in between
+// is reported later: the folders are watched before the file is read.
+func (f *File) notify() {
+	_ = f.watchFolders() // the next call tries again
 	f.changed()
 }
 
-// follow watches the folders on the way to the file, and no other.
-func (f *File) follow() error {
-	f.points = points(f.path)
+// watchFolders watches the folders on the path to the file, and no others.
+func (f *File) watchFolders() error {
+	f.points = linksAndFile(f.path)
 	var folders []string
 	for _, p := range f.points {
 		if folder := filepath.Dir(p); !slices.Contains(folders, folder) {
@@ -117,7 +117,7 @@ func (f *File) follow() error {
 	}
 	var failed error
 	for _, folder := range folders {
-		if err := f.system.Add(folder); err != nil { // one that is watched already may be another by now
+		if err := f.system.Add(folder); err != nil { // also one that is watched already: it may have been replaced
 			failed = err
 		}
 	}

@@ -25,8 +25,8 @@ func TestChangesThatComeCloseTogetherAreToldOnce(t *testing.T) {
 			events <- fsnotify.Event{Name: "/etc/access.log", Op: fsnotify.Write} // of no interest
 		}
 		time.Sleep(time.Second)
-		f.end()
-		if want := []time.Duration{500*time.Millisecond + quiet}; !slices.Equal(told, want) {
+		f.stop()
+		if want := []time.Duration{500*time.Millisecond + settleTime}; !slices.Equal(told, want) {
 			t.Errorf("told at %v, want %v", told, want)
 		}
 	})
@@ -37,13 +37,13 @@ func TestChangesWithoutAnEndAreToldOfAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []time.Duration
 		f, events := fake(&told)
-		for range 20 * patience {
-			time.Sleep(quiet / 2)
+		for range 20 * maxPostponed {
+			time.Sleep(settleTime / 2)
 			events <- fsnotify.Event{Name: "/etc/edge.yaml", Op: fsnotify.Write}
 		}
-		f.end()
+		f.stop()
 		if len(told) < 10 {
-			t.Errorf("told %d times, want every %d changes or so", len(told), patience)
+			t.Errorf("told %d times, want every %d changes or so", len(told), maxPostponed)
 		}
 	})
 }
@@ -53,9 +53,9 @@ func TestWhereTheSystemIsSilentItIsToldEveryNowAndThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []time.Duration
 		f, _ := fake(&told)
-		time.Sleep(2*every + time.Second)
-		f.end()
-		if want := []time.Duration{every, 2 * every}; !slices.Equal(told, want) {
+		time.Sleep(2*pollEvery + time.Second)
+		f.stop()
+		if want := []time.Duration{pollEvery, 2 * pollEvery}; !slices.Equal(told, want) {
 			t.Errorf("told at %v, want %v", told, want)
 		}
 	})
@@ -67,7 +67,7 @@ func fake(told *[]time.Duration) (*File, chan<- fsnotify.Event) {
 	f := &File{path: "/etc/edge.yaml", points: []string{"/etc/edge.yaml"}, quit: make(chan struct{})}
 	f.guard = func(func()) { *told = append(*told, time.Since(begun)) }
 	events := make(chan fsnotify.Event)
-	f.looking.Go(func() { f.look(events, nil) })
+	f.running.Go(func() { f.loop(events, nil) })
 	return f, events
 }
 
@@ -155,11 +155,11 @@ func TestPointsOnTheWay(t *testing.T) {
 		at("a", "up", "f"): {at("a", "up"), at("c", "f")},
 		at("none", "f"):    {at("none", "f")},
 	} {
-		if got := points(path); !slices.Equal(got, want) {
+		if got := linksAndFile(path); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
-	if got := points(at("loop")); len(got) != maxLinks+1 {
+	if got := linksAndFile(at("loop")); len(got) != maxLinks+1 {
 		t.Errorf("a link to itself: got %d points, want an end", len(got))
 	}
 }
