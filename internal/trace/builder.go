@@ -11,13 +11,13 @@ import (
 
 const (
 	maxObjectBytes = 1 << 40
-	// hashSeed is any number but 0, for which keys that collide are easy to make.
+	// hashSeed is any number but 0: with seed 0 it is easy to make keys that collide.
 	hashSeed = 0x65646765_74726163
 )
 
 var errTooMany = errors.New("more objects than 32 bits can number")
 
-// request is what one line says. The bytes are valid until the next line.
+// request is one line. Its bytes are valid until the next line.
 type request struct {
 	host, target []byte
 	size         int64
@@ -26,18 +26,18 @@ type request struct {
 	head         bool  // it was a HEAD; size is 0
 }
 
-// asked is how often an object was asked for.
-type asked struct{ gets, heads int64 }
+// requestCounts is how often an object was requested.
+type requestCounts struct{ gets, heads int64 }
 
 // builder collects requests into a trace.
 type builder struct {
 	trace      Trace
 	index      index
-	counts     []asked // by object
+	counts     []requestCounts // by object
 	maxObjects int
-	hosts      map[string]string // each host once, where keys are kept
+	hosts      map[string]string // each host once, if keys are kept
 	scratch    []byte
-	line       request // of the line at hand; here, as it would cost an allocation each elsewhere
+	line       request // the current line; it is here so that lines do not allocate
 	times      timeline
 	heads      bool // HEADs are used
 }
@@ -53,16 +53,16 @@ func newBuilder(keepKeys bool) *builder {
 	return b
 }
 
-// take reads a whole source.
-func (b *builder) take(ctx context.Context, s source, m *meter) error {
+// readSource reads a whole source.
+func (b *builder) readSource(ctx context.Context, s source, m *meter) error {
 	b.times.open()
 	return s.feed(ctx, b, m)
 }
 
-// add records one request. What it needs of r is copied.
+// add records one request. It copies what it keeps of r.
 func (b *builder) add(r *request) error {
 	if r.timed {
-		if err := b.times.tick(r.at); err != nil {
+		if err := b.times.advance(r.at); err != nil {
 			return fmt.Errorf("after %d requests: %w", b.trace.facts.Requests, err)
 		}
 	}
@@ -84,7 +84,7 @@ func (b *builder) add(r *request) error {
 
 // object returns the number of the request's object, new or not.
 func (b *builder) object(r *request) (uint32, error) {
-	// A host that was answered has no NUL in it, so two keys never look alike.
+	// A host that was answered has no NUL, so two keys never have the same text.
 	b.scratch = append(append(append(b.scratch[:0], r.host...), 0), r.target...)
 	h := xxh3.Hash128Seed(b.scratch, hashSeed)
 	slot, i, ok := b.index.find(b.trace.objects, h.Hi, h.Lo)
@@ -95,8 +95,8 @@ func (b *builder) object(r *request) (uint32, error) {
 		return 0, errTooMany
 	}
 	b.trace.objects = append(b.trace.objects, Object{Hi: h.Hi, Lo: h.Lo})
-	b.counts = append(b.counts, asked{})
-	b.index.claim(slot, b.trace.objects)
+	b.counts = append(b.counts, requestCounts{})
+	b.index.insert(slot, b.trace.objects)
 	if b.trace.keys != nil {
 		b.trace.keys = append(b.trace.keys, key{host: b.host(r.host), target: string(r.target)})
 	}

@@ -5,23 +5,23 @@ import (
 	"encoding/json"
 )
 
-// newCaddy reads the access log that Caddy writes by itself: one object a line, of
-// which ts, status and size matter, and method, host and uri of the object request.
-// Caddy's other messages, which may be in the same file, are skipped.
+// newCaddy reads Caddy's default access log: one JSON object a line. It uses ts, status
+// and size, and method, host and uri of the object request. Caddy's other messages, which
+// may be in the same file, are skipped.
 func newCaddy() parser {
 	p := &caddyParser{}
 	return p.parse
 }
 
 type caddyParser struct {
-	times clock
-	time  []byte // ts as the clock takes it
-	said  caddySaid
+	times  clock
+	time   []byte // ts in a format that clock reads
+	fields caddyFields
 }
 
-// caddySaid is what a line of Caddy says; nil where it says nothing. The bytes are the
-// line's own where it has no escapes.
-type caddySaid struct {
+// caddyFields is the values of a line of Caddy, nil if they are missing. A value without
+// escapes is a part of the line.
+type caddyFields struct {
 	ts, status, size  []byte
 	logger, msg       []byte
 	method, host, uri []byte
@@ -32,8 +32,8 @@ func (p *caddyParser) parse(line []byte, r *request) verdict {
 	if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
 		return bad
 	}
-	p.said = caddySaid{}
-	s := &p.said
+	p.fields = caddyFields{}
+	s := &p.fields
 	s.read(line[1:])
 	if s.method == nil || s.uri == nil {
 		if s.logger != nil && s.msg != nil {
@@ -54,8 +54,8 @@ func (p *caddyParser) parse(line []byte, r *request) verdict {
 	return r.judge(s.method, s.status) // status 0 is a client that left before there was one
 }
 
-// read takes the values it wants from the text behind the brace of a valid object.
-func (s *caddySaid) read(text []byte) {
+// read reads the values from the text behind the brace of a valid object.
+func (s *caddyFields) read(text []byte) {
 	for name, value, rest := cutMember(text); name != nil; name, value, rest = cutMember(rest) {
 		switch string(plainText(name)) {
 		case "ts":
@@ -77,8 +77,8 @@ func (s *caddySaid) read(text []byte) {
 }
 
 // readRequest is read for the object request.
-func (s *caddySaid) readRequest(text []byte) {
-	s.method, s.host, s.uri = nil, nil, nil // of two the last counts
+func (s *caddyFields) readRequest(text []byte) {
+	s.method, s.host, s.uri = nil, nil, nil // the last object request counts
 	for name, value, rest := cutMember(text); name != nil; name, value, rest = cutMember(rest) {
 		if value[0] != '"' {
 			continue
@@ -97,10 +97,9 @@ func (s *caddySaid) readRequest(text []byte) {
 // unixDigits is how many digits the seconds of a present time have, from 2001 to 2286.
 const unixDigits = 10
 
-// appendCaddyTime appends a time in any of Caddy's formats as the clock takes it:
-// seconds with a fraction are the default, and milliseconds, nanoseconds, the wall's
-// time, which is taken for that of UTC, and ISO 8601 without a colon in its zone are
-// rewritten.
+// appendCaddyTime appends a time in any of Caddy's formats, in a format that clock reads.
+// The default is seconds with a fraction. It rewrites milliseconds, nanoseconds, wall
+// clock time, which counts as UTC, and ISO 8601 without a colon in the zone.
 func appendCaddyTime(dst, ts []byte) []byte {
 	whole, fraction, _ := bytes.Cut(ts, []byte("."))
 	if allDigits(whole) && len(whole) > unixDigits {
@@ -120,7 +119,7 @@ func appendCaddyTime(dst, ts []byte) []byte {
 	return append(dst, ts...)
 }
 
-// allDigits reports whether s is digits and nothing else, however many.
+// allDigits reports whether s is one or more digits and nothing else.
 func allDigits(s []byte) bool {
 	for _, c := range s {
 		if c < '0' || c > '9' {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// role is what a column says.
+// role is the meaning of a column.
 type role int
 
 const (
@@ -22,8 +22,8 @@ const (
 	roles
 )
 
-// headings are the names a column goes by, in any case of letters; the first
-// that is there wins. "host" is not among them: in logs it is the client.
+// headings returns the names of each column, without case. The first one in the
+// header is used. "host" is not among them: in logs it is the client.
 func headings() [roles][]string {
 	return [roles][]string{
 		roleMethod: {"method", "request_method", "cs-method", "verb"},
@@ -35,8 +35,8 @@ func headings() [roles][]string {
 	}
 }
 
-// splitter cuts a line into fields, appended to dst. ok is false when the line
-// does not follow the rules. The fields are valid until the next call.
+// splitter splits a line into fields and appends them to dst. ok is false if the line
+// is malformed. The fields are valid until the next call.
 type splitter func(dst [][]byte, line []byte) (fields [][]byte, ok bool)
 
 // columns reads lines whose fields a header names.
@@ -120,7 +120,7 @@ func (c *columns) field(r role) []byte {
 	return c.fields[c.at[r]]
 }
 
-// lower turns ASCII letters into small ones, in place: hosts are the same in any.
+// lower turns ASCII letters into lower case, in place: hosts are not case-sensitive.
 func lower(s []byte) []byte {
 	for i, c := range s {
 		if 'A' <= c && c <= 'Z' {
@@ -140,9 +140,8 @@ func splitTSV(dst [][]byte, line []byte) ([][]byte, bool) {
 	}
 }
 
-// newSplitCSV returns a splitter by the rules of RFC 4180, but that a field may
-// not hold a line break, and that a quote inside a field without quotes stands
-// for itself.
+// newSplitCSV returns a splitter by the rules of RFC 4180, with two exceptions: a
+// field has no line break, and a quote inside a field without quotes is literal.
 func newSplitCSV() splitter {
 	var text []byte // fields with doubled quotes, without the doubling
 	return func(dst [][]byte, line []byte) ([][]byte, bool) {

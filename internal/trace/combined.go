@@ -2,12 +2,12 @@ package trace
 
 import "bytes"
 
-// newCombined reads what Apache and nginx write by themselves, the common log
-// format and the combined one:
+// newCombined reads the default logs of Apache and nginx, the common log format and
+// the combined one:
 //
 //	... [time] "METHOD TARGET PROTOCOL" status bytes ...
 //
-// What follows the bytes does not matter: clients write there as they like.
+// It ignores what follows the bytes: that comes from clients.
 func newCombined() parser {
 	var times clock
 	var text []byte // an unescaped request line
@@ -42,9 +42,8 @@ func newCombined() parser {
 	}
 }
 
-// judge is the rule for logs: what counts as a request for an object is a GET
-// answered with it, or with 304 to a client that has it, and a HEAD answered so. The
-// bytes of a HEAD's answer are not the object's.
+// judge decides whether a line of a log is used: a GET or HEAD with status 200 or 304 is.
+// The bytes of a response to HEAD are not the object's.
 func (r *request) judge(method, status []byte) verdict {
 	if string(status) != "200" && string(status) != "304" {
 		return skipped
@@ -78,8 +77,8 @@ func cutQuoted(s []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// unescape undoes what Apache and nginx write for bytes that would spoil a line:
-// \xHH, and a backslash before a quote or a backslash.
+// unescape decodes the escapes of Apache and nginx: \xHH, and a backslash before a quote
+// or a backslash.
 func unescape(dst, s []byte) []byte {
 	for i := 0; i < len(s); i++ {
 		c, rest := s[i], s[i+1:]

@@ -15,12 +15,12 @@ import (
 const (
 	maxLineBytes = 64 << 10
 	checkEvery   = 1 << 12 // lines between two looks at the context
-	// maxWindowBytes is what the zstd program itself takes without being told; a
-	// file that wants more memory is refused.
+	// maxWindowBytes is the largest window that the zstd program accepts by default. A
+	// file that needs more memory is refused.
 	maxWindowBytes = 128 << 20
 )
 
-var errPacked = errors.New("compressed with xz or bzip2: unpack it first, or pipe it in")
+var errCompression = errors.New("compressed with xz or bzip2: unpack it first, or pipe it in")
 
 // file is a log on disk, or standard input.
 type file struct {
@@ -30,7 +30,7 @@ type file struct {
 	input  io.Reader // nil = open path
 }
 
-func (f *file) weight() int64 { return f.bytes }
+func (f *file) total() int64 { return f.bytes }
 
 func (f *file) feed(ctx context.Context, b *builder, m *meter) error {
 	in := f.input
@@ -49,7 +49,7 @@ func (f *file) feed(ctx context.Context, b *builder, m *meter) error {
 }
 
 func (f *file) read(ctx context.Context, in io.Reader, b *builder, m *meter) error {
-	u, err := unpack(bufio.NewReaderSize(&counted{in: in, meter: m}, maxLineBytes))
+	u, err := unpack(bufio.NewReaderSize(&meteredReader{in: in, meter: m}, maxLineBytes))
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (f *file) read(ctx context.Context, in io.Reader, b *builder, m *meter) err
 	return b.times.close()
 }
 
-// parser returns what understands the lines; nil of an empty file.
+// parser returns the parser of the lines, nil for an empty file.
 func (f *file) parser(lines *bufio.Reader) (parser, error) {
 	name := f.format
 	if name == "" {
@@ -96,7 +96,7 @@ func (f *file) parser(lines *bufio.Reader) (parser, error) {
 	return form.open(lines)
 }
 
-// use takes a line, or counts why not. A nil line is one that was too long.
+// use records a line, or counts why not. A nil line is one that was too long.
 func (b *builder) use(parse parser, line []byte) error {
 	b.line = request{}
 	v := bad
@@ -113,14 +113,14 @@ func (b *builder) use(parse parser, line []byte) error {
 		b.trace.facts.Skipped++
 	case bad:
 		b.trace.facts.BadLines++
-	case remark:
+	case metadata:
 	}
 	return nil
 }
 
-// eachLine calls f for each line without its end, empty ones left out, until the
-// meter's limit is reached. A line longer than the reader's buffer is given as
-// nil. The bytes are valid during the call only.
+// eachLine calls f for each line that is not empty, without its end, until the meter's
+// limit is reached. For a line longer than the reader's buffer the argument is nil. The
+// bytes are only valid during the call.
 func eachLine(ctx context.Context, from *bufio.Reader, m *meter, f func(line []byte) error) error {
 	for n := 0; m.left > 0; n++ {
 		if n%checkEvery == 0 && ctx.Err() != nil {
@@ -167,12 +167,11 @@ func trimEnd(line []byte) []byte {
 // unpacked is the text of a file.
 type unpacked struct {
 	lines *bufio.Reader
-	gzip  *members      // nil: it was none
+	gzip  *gzipMembers  // nil: it was none
 	zstd  *zstd.Decoder // nil: it was none
 }
 
-// unpack finds out how the file is packed, if it is. The caller must close what
-// it returns.
+// unpack detects the compression of the file, if any. The caller must close the result.
 func unpack(packed *bufio.Reader) (*unpacked, error) {
 	magic, err := packed.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -182,7 +181,7 @@ func unpack(packed *bufio.Reader) (*unpacked, error) {
 	u := &unpacked{lines: packed}
 	switch {
 	case begins(gzipMagic):
-		if u.gzip, err = newMembers(packed); err != nil {
+		if u.gzip, err = newGzipMembers(packed); err != nil {
 			return nil, err
 		}
 		u.lines = bufio.NewReaderSize(u.gzip, maxLineBytes)
@@ -193,12 +192,12 @@ func unpack(packed *bufio.Reader) (*unpacked, error) {
 		}
 		u.lines = bufio.NewReaderSize(u.zstd, maxLineBytes)
 	case begins("\xfd7zXZ\x00"), begins("BZh"):
-		return nil, errPacked
+		return nil, errCompression
 	}
 	return u, nil
 }
 
-// trailing reports, at the end, whether more came than what was packed.
+// trailing reports, at the end, whether other bytes follow the compressed data.
 func (u *unpacked) trailing() bool { return u.gzip != nil && u.gzip.trailing }
 
 func (u *unpacked) close() {
@@ -207,14 +206,14 @@ func (u *unpacked) close() {
 	}
 }
 
-// counted tells the meter what is read of a file.
-type counted struct {
+// meteredReader tells the meter what is read of a file.
+type meteredReader struct {
 	in    io.Reader
 	meter *meter
 }
 
 // Read implements io.Reader.
-func (c *counted) Read(p []byte) (int, error) {
+func (c *meteredReader) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.meter.step(int64(n))
 	return n, err

@@ -20,8 +20,8 @@ const (
 	formatW3C      = "w3c"
 )
 
-// sampledLines is how many lines are looked at to find out the format: enough to
-// outvote odd ones.
+// sampledLines is how many lines are used to detect the format: enough to outvote odd
+// ones.
 const sampledLines = 50
 
 var (
@@ -31,27 +31,27 @@ var (
 		"popularity:FILE makes requests up from it")
 )
 
-// verdict is what became of a line.
+// verdict is the result of parsing a line.
 type verdict uint8
 
 const (
-	bad     verdict = iota // it cannot be understood
-	skipped                // it can, and is no request that counts
+	bad     verdict = iota // malformed
+	skipped                // well-formed, but no request that counts
 	used
-	remark // it is about other lines
+	metadata // it is a directive about other lines
 )
 
-// parser reads one line into r, which is zero before. The bytes in r may be the
-// line's or the parser's own, valid until the next call. A parser is for one file
-// and not for concurrent use.
+// parser parses one line into r, which is zero before. The bytes in r belong to the
+// line or to the parser, and are valid until the next call. A parser is for one file,
+// and not safe for concurrent use.
 type parser func(line []byte, r *request) verdict
 
-// format is a way to write requests down.
+// format is a format of logs.
 type format struct {
 	name string
 	// open returns the parser of one file; it may read a header from lines.
 	open func(lines *bufio.Reader) (parser, error)
-	// looks reports whether a line is of this format; nil if only a header tells.
+	// looks reports whether a line has this format; nil if only a header shows it.
 	looks func(line []byte) bool
 }
 
@@ -59,7 +59,7 @@ func formats() []format {
 	headless := func(newParser func() parser) func(*bufio.Reader) (parser, error) {
 		return func(*bufio.Reader) (parser, error) { return newParser(), nil }
 	}
-	// looks keeps a parser's state away from the file's own.
+	// looks uses a new parser each time, so that the file's parser keeps its state.
 	looks := func(newParser func() parser) func([]byte) bool {
 		return func(line []byte) bool { return newParser()(line, &request{}) != bad }
 	}
@@ -93,8 +93,8 @@ func formatOf(name string) (format, error) {
 	return format{}, fmt.Errorf("unknown format %q: want %s", name, strings.Join(Formats(), ", "))
 }
 
-// detect names the format of a file that begins with sample. A header that names
-// the columns decides; else the lines vote.
+// detect returns the format of a file that begins with sample. A header with names of
+// columns decides; otherwise the lines vote.
 func detect(sample []byte) (string, error) {
 	first, _, _ := bytes.Cut(sample, []byte("\n"))
 	first = trimEnd(first)
@@ -110,7 +110,7 @@ func detect(sample []byte) (string, error) {
 	return vote(sample)
 }
 
-// vote asks each of the first lines which format it is of.
+// vote returns the format that most of the first lines have.
 func vote(sample []byte) (string, error) {
 	winner, most, shares, seen := "", 0, 0, 0
 	votes := map[string]int{}
@@ -157,7 +157,7 @@ func looksDistribution(line []byte) bool {
 	}
 }
 
-// field cuts the first word off s; the word is empty when there is none.
+// field returns the first word of s and the rest; the word is empty if there is none.
 func field(s []byte) (word, rest []byte) {
 	s = bytes.TrimLeft(s, " \t")
 	i := bytes.IndexAny(s, " \t")
@@ -167,8 +167,8 @@ func field(s []byte) (word, rest []byte) {
 	return s[:i], s[i:]
 }
 
-// newSeq reads `seq id size`: a number that only counts the lines, any word, and
-// bytes. libCacheSim and the AdaptSize simulator write traces so.
+// newSeq reads `seq id size`: a line number, any word, and bytes. libCacheSim and the
+// AdaptSize simulator use this format.
 func newSeq() parser {
 	var target []byte
 	return func(line []byte, r *request) verdict {

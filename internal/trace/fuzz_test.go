@@ -132,7 +132,7 @@ func FuzzJSON(f *testing.F) {
 		if !utf8.ValidString(line) || want["ts"] != nil {
 			return // kept as it is; one of two names for the time
 		}
-		var s said
+		var s jsonFields
 		s.read(bytes.TrimLeft([]byte(line), " \t\r\n")[1:])
 		for name, got := range map[string][]byte{"target": s.target, "host": s.host, "method": s.method, "result": s.result, "reason": s.reason} {
 			var text *string
@@ -190,7 +190,7 @@ func FuzzPopularity(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if facts := tr.Facts(); facts.Objects != 20 || facts.Requests != p.weight() || facts.UniqueBytes < 0 || facts.UniqueBytes > 20*1000 {
+		if facts := tr.Facts(); facts.Objects != 20 || facts.Requests != p.total() || facts.UniqueBytes < 0 || facts.UniqueBytes > 20*1000 {
 			t.Errorf("%q: got %+v", text, facts)
 		}
 	})

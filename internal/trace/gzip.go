@@ -10,26 +10,26 @@ import (
 
 const gzipMagic = "\x1f\x8b"
 
-// members reads the members of a gzip file one after the other (RFC 1952, 2.2).
-// Bytes behind the last one that begin no further member end it: tapes pad so,
-// and copies that were cut and resumed.
-type members struct {
+// gzipMembers reads the members of a gzip file one after the other (RFC 1952, 2.2). It
+// ends at bytes that begin no further member: padding of tapes has them, and copies that
+// were cut and resumed.
+type gzipMembers struct {
 	packed   *bufio.Reader
 	member   *gzip.Reader
 	trailing bool // there were such bytes
 }
 
-func newMembers(packed *bufio.Reader) (*members, error) {
+func newGzipMembers(packed *bufio.Reader) (*gzipMembers, error) {
 	r, err := gzip.NewReader(packed)
 	if err != nil {
 		return nil, err
 	}
 	r.Multistream(false)
-	return &members{packed: packed, member: r}, nil
+	return &gzipMembers{packed: packed, member: r}, nil
 }
 
 // Read implements io.Reader.
-func (m *members) Read(p []byte) (int, error) {
+func (m *gzipMembers) Read(p []byte) (int, error) {
 	for {
 		n, err := m.member.Read(p)
 		if n > 0 && errors.Is(err, io.EOF) {
@@ -45,7 +45,7 @@ func (m *members) Read(p []byte) (int, error) {
 }
 
 // next opens the next member; io.EOF says that there is none.
-func (m *members) next() error {
+func (m *gzipMembers) next() error {
 	magic, err := m.packed.Peek(len(gzipMagic))
 	if string(magic) == gzipMagic {
 		if err := m.member.Reset(m.packed); err != nil {

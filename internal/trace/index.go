@@ -1,15 +1,15 @@
 package trace
 
-// index finds an object by its hash: open addressing over the objects' numbers,
-// 5 to 11 bytes an object, as the hashes themselves are in the objects.
+// index finds an object by its hash, by open addressing. It has only the objects' numbers,
+// and takes 5 to 11 bytes an object: the hashes are in the objects.
 type index struct {
 	slots []uint32 // number + 1; 0 = free. A power of two, at most 3/4 full
 }
 
-const firstSlots = 1 << 10
+const minSlots = 1 << 10
 
-// find returns the number of the object with this hash, and whether there is
-// one; if not, the slot to claim it at.
+// find returns the number of the object with this hash and whether there is one. If not,
+// it returns the slot for insert.
 func (x *index) find(objects []Object, hi, lo uint64) (slot int, number uint32, ok bool) {
 	mask := uint64(len(x.slots) - 1)
 	for i := lo & mask; ; i = (i + 1) & mask {
@@ -23,8 +23,8 @@ func (x *index) find(objects []Object, hi, lo uint64) (slot int, number uint32, 
 	}
 }
 
-// claim enters the last of objects at the slot that find returned.
-func (x *index) claim(slot int, objects []Object) {
+// insert inserts the last of objects at the slot that find returned.
+func (x *index) insert(slot int, objects []Object) {
 	x.slots[slot] = uint32(len(objects))
 	if len(objects) >= len(x.slots)/4*3 {
 		x.grow(objects)
@@ -32,7 +32,7 @@ func (x *index) claim(slot int, objects []Object) {
 }
 
 func (x *index) grow(objects []Object) {
-	x.slots = make([]uint32, max(firstSlots, 2*len(x.slots)))
+	x.slots = make([]uint32, max(minSlots, 2*len(x.slots)))
 	for i := range objects {
 		slot, _, _ := x.find(objects[:i], objects[i].Hi, objects[i].Lo)
 		x.slots[slot] = uint32(i) + 1

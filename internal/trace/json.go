@@ -5,29 +5,28 @@ import (
 	"encoding/json"
 )
 
-// newJSON reads our own access log: one object a line, of which time (or ts),
-// host, target, method, status, bytes, result and reason matter.
+// newJSON reads our own access log: one JSON object a line. It uses time (or ts), host,
+// target, method, status, bytes, result and reason.
 //
-// The log knows what became of a request, so two more are skipped: one with
-// result error, and one with result pass, which may not be stored. A pass that
-// only confirmed what the client has (not-modified) or asked for that
-// (precondition) says nothing against the object and is used, and so is a HEAD, whose
-// method is the reason.
+// Requests with result error or pass are skipped: the responses of a pass may not be
+// stored. There are two exceptions. A pass with reason not-modified or precondition says
+// nothing about the object, and is used. So is a HEAD with reason method.
 //
-// It reads logs of nginx, too, whose log_format is JSON (escape=json), with keys named as its variables; see variable.
+// It also reads JSON logs of nginx (log_format with escape=json) whose keys are named
+// like nginx variables; see variable.
 func newJSON() parser {
 	p := &jsonParser{}
 	return p.parse
 }
 
 type jsonParser struct {
-	times clock
-	said  said
+	times  clock
+	fields jsonFields
 }
 
-// said is what a line says; nil where it says nothing. The bytes are the line's
-// own where it has no escapes.
-type said struct {
+// jsonFields is the values of a line, nil if they are missing. A value without escapes
+// is a part of the line.
+type jsonFields struct {
 	time, status, bytes                  []byte // numbers or strings
 	host, target, method, result, reason []byte // strings
 
@@ -42,10 +41,10 @@ func (p *jsonParser) parse(line []byte, r *request) verdict {
 	if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
 		return bad
 	}
-	p.said = said{}
-	s := &p.said
+	p.fields = jsonFields{}
+	s := &p.fields
 	s.read(line[1:])
-	s.asVariables()
+	s.useVariables()
 	_, hasStatus := parseCount(s.status)
 	size, hasBytes := parseSize(s.bytes)
 	if !hasStatus || !hasBytes || s.target == nil || s.method == nil {
@@ -59,7 +58,7 @@ func (p *jsonParser) parse(line []byte, r *request) verdict {
 	return r.judge(s.method, s.status)
 }
 
-func (s *said) storable() bool {
+func (s *jsonFields) storable() bool {
 	switch string(s.result) {
 	case "error":
 		return false
@@ -70,9 +69,9 @@ func (s *said) storable() bool {
 	return true
 }
 
-// read takes the values it wants from the text behind the brace of a valid
-// object. Of a name that comes twice the last counts.
-func (s *said) read(text []byte) {
+// read reads the values from the text behind the brace of a valid object. If a name
+// comes twice, the last value counts.
+func (s *jsonFields) read(text []byte) {
 	for name, value, rest := cutMember(text); name != nil; name, value, rest = cutMember(rest) {
 		if at := s.member(plainText(name), value[0] == '"'); at != nil {
 			*at = plainText(value)
@@ -80,8 +79,8 @@ func (s *said) read(text []byte) {
 	}
 }
 
-// cutMember cuts the next name and value off the text of a valid object, which is
-// behind its brace; name is nil at its end.
+// cutMember returns the next name and value of a valid object, and the rest. text begins
+// behind the brace, or is the rest of a call before. name is nil at the object's end.
 func cutMember(text []byte) (name, value, rest []byte) {
 	text = bytes.TrimLeft(text, " \t\r\n,")
 	if text[0] == '}' {
@@ -92,8 +91,8 @@ func cutMember(text []byte) (name, value, rest []byte) {
 	return name, value, text
 }
 
-// member returns where the value of a name goes, nil if nowhere.
-func (s *said) member(name []byte, quoted bool) *[]byte {
+// member returns the field for the value of a name, nil if it is not used.
+func (s *jsonFields) member(name []byte, quoted bool) *[]byte {
 	switch string(name) {
 	case "time", "ts":
 		return &s.time
@@ -120,8 +119,8 @@ func (s *said) member(name []byte, quoted bool) *[]byte {
 	return s.textVariable(name)
 }
 
-// variable is member for numbers, in quotes or not, that are named as variables of nginx.
-func (s *said) variable(name []byte) *[]byte {
+// variable is member for numbers, in quotes or not, that are named like nginx variables.
+func (s *jsonFields) variable(name []byte) *[]byte {
 	switch string(name) {
 	case "msec":
 		return &s.nginx.msec
@@ -137,8 +136,8 @@ func (s *said) variable(name []byte) *[]byte {
 	return nil
 }
 
-// textVariable is variable for strings, besides.
-func (s *said) textVariable(name []byte) *[]byte {
+// textVariable is variable for strings and numbers.
+func (s *jsonFields) textVariable(name []byte) *[]byte {
 	switch string(name) {
 	case "request_uri":
 		return &s.target
@@ -154,8 +153,8 @@ func (s *said) textVariable(name []byte) *[]byte {
 	return s.variable(name)
 }
 
-// asVariables has what is missing be what variables of nginx say: of several the one that says most.
-func (s *said) asVariables() {
+// useVariables sets missing values from nginx variables, the most precise one first.
+func (s *jsonFields) useVariables() {
 	n := &s.nginx
 	s.time = firstOf(s.time, n.msec, n.iso, n.local)
 	s.bytes = firstOf(s.bytes, n.body, n.sent)
@@ -165,12 +164,12 @@ func (s *said) asVariables() {
 	}
 	if method, target, ok := splitRequest(n.line); ok {
 		s.method, s.target = firstOf(s.method, method), firstOf(s.target, target)
-	} else { // of a client that sent none, or no request
+	} else { // the client sent no valid request line
 		s.method, s.target = []byte{}, []byte{}
 	}
 }
 
-// firstOf returns the first that says something, nil if none does.
+// firstOf returns the first value that is not nil, or nil.
 func firstOf(all ...[]byte) []byte {
 	for _, v := range all {
 		if v != nil {
@@ -180,8 +179,7 @@ func firstOf(all ...[]byte) []byte {
 	return nil
 }
 
-// plainText returns the text of a string without its quotes and escapes, and any
-// other value as it is written.
+// plainText returns a string without quotes and escapes, and any other value unchanged.
 func plainText(value []byte) []byte {
 	if value[0] != '"' {
 		return value
@@ -195,7 +193,7 @@ func plainText(value []byte) []byte {
 	return value[1 : len(value)-1]
 }
 
-// cutJSONValue cuts the first value off s, which is valid JSON from there on.
+// cutJSONValue returns the first value of s, which begins with valid JSON, and the rest.
 func cutJSONValue(s []byte) (value, rest []byte) {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -212,7 +210,7 @@ func cutJSONValue(s []byte) (value, rest []byte) {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 { // the end of what holds a number or a word
+			if depth == 0 { // the end of the object or list around the value
 				return s[:i], s[i:]
 			}
 			if depth--; depth == 0 {

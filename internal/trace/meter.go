@@ -4,12 +4,12 @@ package trace
 // requests: some hundred calls a second.
 const meterStep = 1 << 20
 
-// meter tells Options.Progress how far the reading is, and counts the lines down
-// to Options.Limit.
+// meter reports to Options.Progress how much is read, and counts the lines of
+// Options.Limit down.
 type meter struct {
 	progress    func(read, total int64)
 	read, total int64
-	told        int64 // read at the last call
+	reported    int64 // read at the last call
 	left        int64 // lines or requests that may still be taken
 }
 
@@ -19,7 +19,7 @@ func newMeter(sources []source, o Options) *meter {
 		m.left = 1<<63 - 1
 	}
 	for _, s := range sources {
-		w := s.weight()
+		w := s.total()
 		if w < 0 {
 			m.total = 0
 			return m
@@ -29,16 +29,16 @@ func newMeter(sources []source, o Options) *meter {
 	return m
 }
 
-// step says that n more are read.
+// step adds n to what is read.
 func (m *meter) step(n int64) {
 	m.read += n
-	if m.progress != nil && m.read-m.told >= meterStep {
-		m.told = m.read
+	if m.progress != nil && m.read-m.reported >= meterStep {
+		m.reported = m.read
 		m.progress(m.clamped(), m.total)
 	}
 }
 
-// clamped keeps a file that grew while it was read from showing over 100 %.
+// clamped returns what is read, at most the total: a file may have grown meanwhile.
 func (m *meter) clamped() int64 {
 	if m.total > 0 {
 		return min(m.read, m.total)
@@ -46,7 +46,7 @@ func (m *meter) clamped() int64 {
 	return m.read
 }
 
-// done says that all is read, or as much of it as the limit allows.
+// done reports that all is read, or as much as the limit allows.
 func (m *meter) done() {
 	if m.progress == nil {
 		return

@@ -21,17 +21,17 @@ const (
 	kilobyte = 1000 // of the sizes in a distribution
 )
 
-// popularity is what popularity: makes up: objects whose numbers of requests and
-// sizes have a measured distribution, as TRAGEN (Sabnis and Sitaraman, IMC 2021)
-// publishes of production traces; the arrivals are a model.
+// popularity is the workload popularity:. The numbers of requests and the sizes of its
+// objects have a measured distribution, as TRAGEN (Sabnis and Sitaraman, IMC 2021)
+// publishes for production traces. The arrivals are a model:
 //
-//   - even: each request at any time of the trace alike.
-//   - bursty: an object lives for min(1, 0.05·Exp(1)·√count) of the trace, is
-//     born at any time that leaves room for that, and is asked for at any time of
-//     its life alike.
+//   - even: each request has a uniform time within the trace.
+//   - bursty: an object lives for min(1, 0.05·Exp(1)·√count) of the trace. Its birth is
+//     uniform over the times that leave room for its life, and its requests are uniform
+//     over its life.
 //
-// While it is made it costs 16 bytes a request and 8 an object beside the trace.
-// The trace has no times: a share of an unknown length counts as none.
+// Generating it takes 16 bytes a request and 8 an object, in addition to the trace.
+// The trace has no times: its length is unknown.
 type popularity struct {
 	path     string
 	objects  int
@@ -42,11 +42,11 @@ type popularity struct {
 	classes  []class
 }
 
-// class is a share of the objects, all of one size and asked for as often.
+// class is a share of the objects, all with the same size and number of requests.
 type class struct {
 	count int
 	size  int64
-	upTo  float64 // sum of the shares to here, of all 1
+	upTo  float64 // cumulative share; 1 for the last class
 }
 
 // newPopularity reads FILE[,KEY=V,...] behind popularity:, and the file.
@@ -74,7 +74,7 @@ func (p *popularity) prepare(settings string) error {
 	if err := p.read(bufio.NewScanner(file)); err != nil {
 		return err
 	}
-	if n := p.weight(); n > maxMadeUpRequests {
+	if n := p.total(); n > maxMadeUpRequests {
 		return fmt.Errorf("%d requests for %d objects, want at most %d: lower objects or max-count", n, p.objects, maxMadeUpRequests)
 	}
 	return nil
@@ -103,10 +103,9 @@ func (p *popularity) set(key, value string) (err error) {
 	return err
 }
 
-// read takes the distribution: a line with one number opens a block, the count of
-// requests; each line `size share` in it is the share of all objects that are
-// asked for so often and have this size in kB. The shares are scaled to a sum of
-// 1, as written ones are rounded.
+// read reads the distribution. A line with one number, the count of requests, begins a
+// block. Each line `size share` in it is the share of all objects with this count and
+// this size in kB. The shares are scaled to a sum of 1, because they are rounded in files.
 func (p *popularity) read(lines *bufio.Scanner) error {
 	count, sum := 0, 0.0
 	for n := 1; lines.Scan(); n++ {
@@ -171,13 +170,13 @@ func (p *popularity) each(f func(object int, c *class)) {
 	}
 }
 
-func (p *popularity) weight() (requests int64) {
+func (p *popularity) total() (requests int64) {
 	p.each(func(_ int, c *class) { requests += int64(c.count) })
 	return requests
 }
 
 func (p *popularity) feed(ctx context.Context, b *builder, m *meter) error {
-	requests, sizes := p.arrive()
+	requests, sizes := p.makeRequests()
 	var target []byte
 	for i := range requests {
 		if i%checkEvery == 0 && ctx.Err() != nil {
@@ -197,10 +196,10 @@ func (p *popularity) feed(ctx context.Context, b *builder, m *meter) error {
 	return nil
 }
 
-// arrive returns the requests in the order of their times, which are shares of
-// the trace's length in units of 2^-62, and the sizes by object.
-func (p *popularity) arrive() (requests []Access, sizes []int64) {
-	requests = make([]Access, 0, p.weight())
+// makeRequests returns the requests in order of their times, and the sizes by object. Times
+// are in units of 2^-62 of the trace's length.
+func (p *popularity) makeRequests() (requests []Access, sizes []int64) {
+	requests = make([]Access, 0, p.total())
 	sizes = make([]int64, p.objects)
 	rng := rand.New(rand.NewPCG(p.seed, 1))
 	p.each(func(object int, c *class) {

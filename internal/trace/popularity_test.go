@@ -75,7 +75,7 @@ func TestPopularityIsDeterministic(t *testing.T) {
 // lives returns the first and the last time of each object, as shares of the
 // trace.
 func lives(p *popularity) (first, last []float64) {
-	requests, _ := p.arrive()
+	requests, _ := p.makeRequests()
 	first, last = make([]float64, p.objects), make([]float64, p.objects)
 	for i := range first {
 		first[i] = 2
@@ -133,7 +133,7 @@ func TestRequestsOfAnObjectAreSpreadOverItsLife(t *testing.T) {
 	if err := p.read(bufio.NewScanner(strings.NewReader("100000\n1 1\n"))); err != nil {
 		t.Fatal(err)
 	}
-	requests, _ := p.arrive()
+	requests, _ := p.makeRequests()
 	worst := 0.0 // Kolmogorov-Smirnov; 1.95/sqrt(n) is passed once in 1000
 	for i, r := range requests {
 		worst = max(worst, math.Abs(float64(r.At)/(1<<62)-float64(i)/n))

@@ -11,47 +11,45 @@ import (
 
 var errFolder = errors.New("this is a folder, want a file")
 
-// Options says how to read. The zero value finds everything out.
+// Options says how to read. With the zero value everything is detected.
 type Options struct {
-	// Format forces one of Formats; "" finds it out for each file by its content.
+	// Format is one of Formats; "" detects it for each file by its content.
 	Format string
-	// Limit is the most lines of files and requests of made-up workloads to take,
-	// together; 0 = all.
+	// Limit is the largest number of lines of files and generated requests, together;
+	// 0 = all.
 	Limit int64
-	// Heads takes HEADs too, which are skipped else.
+	// Heads uses HEADs too. Otherwise they are skipped.
 	Heads bool
-	// Keys keeps what the objects are asked by, for Trace.Key. It costs their length
-	// and 32 bytes for each object.
+	// Keys keeps the keys of the objects, for Trace.Key. That takes their length and
+	// 32 bytes for each object.
 	Keys bool
-	// Seed is that of made-up workloads whose text names none; 0 = 1.
+	// Seed is the seed of generated workloads that name none; 0 = 1.
 	Seed uint64
 	// Input is what "-" reads; nil = standard input.
 	Input io.Reader
-	// Progress, if not nil, is told now and then how much of the whole is read:
-	// bytes of the files as they lie on disk, or requests to make up. total is 0
-	// where that is unknown, as with standard input. It is called by Read's own
-	// goroutine and at the end with read = total.
+	// Progress, if not nil, is called now and then with how much is read: bytes of the
+	// files on disk, or generated requests. total is 0 if it is unknown, as with standard
+	// input. The goroutine of Read calls it, at the end with read = total.
 	Progress func(read, total int64)
 }
 
-// source is a file or a made-up workload.
+// source is a file or a generated workload.
 type source interface {
-	// weight is how much there is to read, in what Progress counts; -1 = unknown.
-	weight() int64
+	// total is how much there is to read, in the units of Progress; -1 = unknown.
+	total() int64
 	// feed adds the requests.
 	feed(ctx context.Context, b *builder, m *meter) error
 }
 
 // Read returns the requests of the paths, one after the other. A path is a file,
-// plain, gzip or zstd; "-" for standard input; or a made-up workload:
+// plain, gzip or zstd; "-" for standard input; or a generated workload:
 //
-//	zipf:KEY=V,...             Zipf's law and URLs that nobody asks for again
+//	zipf:KEY=V,...             Zipf's law, and URLs that are requested once
 //	popularity:FILE,KEY=V,...  counts and sizes drawn from a distribution
 //
-// The caller must Close the trace. An error leaves nothing behind; a trace
-// without any request is one, and a path that names nothing to read a
-// *SourceError. When ctx ends Read returns the cause, but for a
-// read of standard input that blocks: it goes on until that ends.
+// The caller must Close the trace. After an error no file is left. A trace without any
+// request is an error. A path that names nothing to read is a *SourceError. When ctx ends,
+// Read returns the cause; but it first waits for a blocked read of standard input.
 func Read(ctx context.Context, paths []string, o Options) (*Trace, error) {
 	sources, err := o.sources(paths)
 	if err != nil {
@@ -67,7 +65,7 @@ func collect(ctx context.Context, sources []source, b *builder, m *meter) (*Trac
 		if m.left == 0 {
 			break
 		}
-		if err := b.take(ctx, s, m); err != nil {
+		if err := b.readSource(ctx, s, m); err != nil {
 			return nil, errors.Join(err, b.trace.Close())
 		}
 	}
@@ -79,8 +77,8 @@ func collect(ctx context.Context, sources []source, b *builder, m *meter) (*Trac
 	return t, nil
 }
 
-// sources looks at all paths before the first is read: a fault in the last is
-// known at once.
+// sources checks all paths before the first is read, so that an error in the last one is
+// found at once.
 func (o *Options) sources(paths []string) ([]source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no log given")
@@ -107,7 +105,7 @@ func (o *Options) source(path string) (source, error) {
 		seed = 1
 	}
 	if spec, ok := cutScheme(path, schemeZipf); ok {
-		return newWorkload(spec, seed)
+		return newZipfWorkload(spec, seed)
 	}
 	if spec, ok := cutScheme(path, schemePopularity); ok {
 		return newPopularity(spec, seed)

@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Prefixes of made-up workloads, before a colon.
+// Prefixes of generated workloads, before a colon.
 const (
 	schemeZipf       = "zipf"
 	schemePopularity = "popularity"
@@ -21,8 +21,8 @@ const (
 	maxMadeUpRequests = 100_000_000
 )
 
-// cutScheme returns the settings of SCHEME:SETTINGS, or of SCHEME alone. false: a
-// file.
+// cutScheme returns the settings of SCHEME:SETTINGS, or "" for SCHEME alone. ok is false
+// for a file.
 func cutScheme(path, scheme string) (spec string, ok bool) {
 	if path == scheme {
 		return "", true

@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// SourceError is a path that names nothing to read: a file that is not there, or
-// a made-up workload with settings that cannot be. It is found before anything is
-// read.
+// SourceError is a path that names nothing to read: a file that does not exist, or a
+// generated workload with invalid settings. It is found before anything is read.
 type SourceError struct{ Err error }
 
 // Error returns the text of Err, which names the path.
@@ -21,8 +20,8 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Name is what a report calls a path: the last part of a file's, or the text of
-// a made-up workload; with what a terminal would obey escaped.
+// Name returns the name of a path for reports: the last part of a file's path, or the text
+// of a generated workload. Control characters are escaped.
 func Name(path string) string {
 	if path == "-" {
 		return "standard input"
@@ -35,8 +34,7 @@ func Name(path string) string {
 	return printable(filepath.Base(path))
 }
 
-// pathError returns err, which may name the path in any bytes, with it in
-// printable ones.
+// pathError returns err with a printable path.
 func pathError(path string, err error) error {
 	if fault, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: fault.Op, Path: printable(path), Err: fault.Err}
@@ -44,8 +42,7 @@ func pathError(path string, err error) error {
 	return err
 }
 
-// printable returns s with what is not to be seen on a terminal, or would change
-// it, escaped as Go does.
+// printable returns s with characters that are not printable escaped as in Go.
 func printable(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s

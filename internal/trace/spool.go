@@ -16,17 +16,17 @@ const (
 	batchLen    = 4096
 )
 
-// spool keeps requests in order: two varints each, the object with
-// whether it was a HEAD, and the microseconds since the request before. Objects that come early, as popular ones
-// do, have short numbers; about 4 bytes a request are usual. What does not fit
-// into memory goes to a file.
+// spool keeps requests in order. Each is two varints: the object with whether it was a
+// HEAD, and the microseconds since the request before. Objects that come early, as popular
+// ones do, have short numbers, so a request takes about 4 bytes. What does not fit into
+// memory goes to a file.
 type spool struct {
 	limit int    // bytes of buf
 	buf   []byte // what is not in the file
 	last  int64  // microseconds
 
 	file    *os.File // nil = all is in buf
-	name    string   // of a file that the system did not let go of while it is open
+	name    string   // of a file that could not be unlinked while it is open
 	written int64
 }
 
@@ -55,8 +55,8 @@ func (s *spool) flush() error {
 			return fmt.Errorf("make a temporary file for the requests (TMPDIR names another folder for it): %w", err)
 		}
 		s.file = file
-		// Without its name nothing can leave the file behind. Some systems keep
-		// the name as long as the file is open; then Close removes it.
+		// A file without a name is never left behind. Some systems do not unlink a file
+		// that is open; then Close removes it.
 		if os.Remove(file.Name()) != nil {
 			s.name = file.Name()
 		}
@@ -70,7 +70,7 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// seal ends the adding: all requests are then in one place.
+// seal ends the adding. All requests are then in the file, or in memory.
 func (s *spool) seal() error {
 	if s.file == nil {
 		return nil
@@ -80,7 +80,7 @@ func (s *spool) seal() error {
 	return err
 }
 
-// Close gives up the requests. Closed twice is well.
+// Close discards the requests. It may be called twice.
 func (s *spool) Close() error {
 	s.buf = nil
 	if s.file == nil {
@@ -99,8 +99,7 @@ func (s *spool) Close() error {
 	return nil
 }
 
-// replay reads a sealed spool from its beginning. Several replays do not disturb
-// each other.
+// replay reads a sealed spool from its beginning. Several replays are independent.
 func (s *spool) replay() *replay {
 	var from io.ReaderAt = bytes.NewReader(s.buf)
 	size := int64(len(s.buf))
@@ -132,7 +131,7 @@ func (r *replay) fill(batch []Access) error {
 	return nil
 }
 
-// noEOF keeps an end that comes too early from being taken for the end.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -6,8 +6,8 @@ import "bytes"
 //
 //	time elapsed client code/status bytes method URL user hierarchy/peer type
 //
-// The bytes are those of the whole response, its header too. Squid leaves queries
-// out of the URL unless strip_query_terms is off.
+// The bytes are those of the whole response, with its header. Squid logs URLs without
+// queries unless strip_query_terms is off.
 func newSquid() parser {
 	var times clock
 	return func(line []byte, r *request) verdict {
@@ -33,14 +33,14 @@ func newSquid() parser {
 		}
 		if r.host, r.target, ok = splitURL(url); !ok {
 			*r = request{}
-			return skipped // of another scheme, as ftp: and the cache manager's
+			return skipped // of another scheme, such as ftp: or the cache manager's
 		}
 		return used
 	}
 }
 
-// splitURL cuts an http or https URL. The host is in small letters, in place, and
-// without a port that goes without saying.
+// splitURL splits an http or https URL. The host is in lower case, changed in place, and
+// without the default port.
 func splitURL(url []byte) (host, target []byte, ok bool) {
 	scheme, rest, ok := bytes.Cut(url, []byte("://"))
 	port := ":80"

@@ -6,51 +6,50 @@ import (
 )
 
 const (
-	// mostEarlier is how far times may go back, within a log and from one log to
-	// the next: what ends late is written late.
-	mostEarlier = int64(time.Hour / time.Microsecond)
-	// mostLater is how far a time may lie ahead of the one before and be believed
-	// at once.
-	mostLater = int64(30 * 24 * time.Hour / time.Microsecond)
-	// confirmed is how many times in a row have to agree on a leap beyond either
-	// bound: more than the clients that a server lets go of at a time, whose
-	// requests began long before, and less than any log worth a simulation.
-	confirmed = 20
+	// maxBackward is how far times may go back, within a log and from one log to the
+	// next: requests that end late are written late.
+	maxBackward = int64(time.Hour / time.Microsecond)
+	// maxForward is how far a time may be ahead of the one before without confirmation.
+	maxForward = int64(30 * 24 * time.Hour / time.Microsecond)
+	// confirmations is how many times in a row have to agree on a leap beyond either
+	// bound. It is more than the clients with long requests that a server disconnects at
+	// once, and less than the lines of any log worth a simulation.
+	confirmations = 20
 )
 
 var errOrder = errors.New("its times go back by over an hour: give the logs oldest first, " +
 	"as in `zcat $(ls -tr access.log.*.gz)`, and one server's at a time")
 
-// timeline decides which times of the logs are believed. One that leaps far from
-// the last is not, unless others confirm it: a single line of another century
-// would otherwise be the present for all that follow. Times are Unix microseconds.
+// timeline decides which times of the logs are accepted. A time that leaps far from the
+// last one is not, unless others confirm it: otherwise a single line of another century
+// would set the time of all that follow. Times are Unix microseconds.
 type timeline struct {
-	start, now int64 // the first and the last that were believed
-	timed      int64 // requests whose time was
-	odd        int64 // requests whose time was not
-	entered    bool  // the present file had a time that follows the last one
-	later      bool  // the present file is not the first
+	start, now int64 // the first and the last accepted time
+	timed      int64 // requests whose time was accepted
+	odd        int64 // requests whose time was rejected
+	inOrder    bool  // the current file had a time that follows the last one
+	notFirst   bool  // the current file is not the first
 
-	from, to int64 // of the times in a row that leap
-	leaps    int64 // how many they are; they count in neither sum yet
+	from, to int64 // range of the current leap: times in a row far from now
+	leaps    int64 // how many times it has; they are not in timed or odd yet
 }
 
 // open begins the next file.
 func (t *timeline) open() {
-	t.later = t.later || t.timed > 0
-	t.entered = false
+	t.notFirst = t.notFirst || t.timed > 0
+	t.inOrder = false
 }
 
-// tick moves the time on to at, never back.
-func (t *timeline) tick(at int64) error {
+// advance moves the time on to at, never back.
+func (t *timeline) advance(at int64) error {
 	if t.timed == 0 {
 		t.start, t.now = at, at
 	}
-	if at < t.now-mostEarlier || at > t.now+mostLater {
+	if at < t.now-maxBackward || at > t.now+maxForward {
 		return t.leap(at)
 	}
-	t.drop()
-	t.entered = true
+	t.rejectLeap()
+	t.inOrder = true
 	t.timed++
 	t.now = max(t.now, at)
 	return nil
@@ -58,47 +57,47 @@ func (t *timeline) tick(at int64) error {
 
 // leap notes a time that is far from the last one.
 func (t *timeline) leap(at int64) error {
-	if t.leaps == 0 || at < t.from-mostEarlier || at > t.to+mostLater {
-		t.drop()
+	if t.leaps == 0 || at < t.from-maxBackward || at > t.to+maxForward {
+		t.rejectLeap()
 		t.from, t.to = at, at
 	}
 	t.to = max(t.to, at)
 	t.leaps++
-	if t.leaps < confirmed {
+	if t.leaps < confirmations {
 		return nil
 	}
-	return t.believe()
+	return t.acceptLeap()
 }
 
-// believe takes the times that leap for true.
-func (t *timeline) believe() error {
+// acceptLeap accepts the times of the leap.
+func (t *timeline) acceptLeap() error {
 	switch {
 	case t.from > t.now:
 		t.timed += t.leaps
-	case !t.later && t.now == t.start && t.timed < confirmed:
-		// It is the first time of all that was wrong. No other follows it yet.
+	case !t.notFirst && t.now == t.start && t.timed < confirmations:
+		// The very first time was wrong. No other time follows it yet.
 		t.odd += t.timed
 		t.start, t.timed = t.from, t.leaps
 	default:
 		return errOrder
 	}
-	t.now, t.leaps, t.entered = t.to, 0, true
+	t.now, t.leaps, t.inOrder = t.to, 0, true
 	return nil
 }
 
-// drop gives up the times that leap.
-func (t *timeline) drop() {
+// rejectLeap rejects the times of the leap.
+func (t *timeline) rejectLeap() {
 	t.odd += t.leaps
 	t.leaps = 0
 }
 
-// close ends the file. A file all of whose times leap is from another day, as
-// short as it may be.
+// close ends the file. If all times of a file leap, the file is from another day, however
+// short it is: the leap is accepted.
 func (t *timeline) close() error {
-	if t.later && !t.entered && t.leaps > 0 {
-		return t.believe()
+	if t.notFirst && !t.inOrder && t.leaps > 0 {
+		return t.acceptLeap()
 	}
-	t.drop()
+	t.rejectLeap()
 	return nil
 }
 

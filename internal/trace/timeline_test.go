@@ -69,16 +69,16 @@ func TestTimesThatLeapAreBelievedOnlyWhenOthersFollow(t *testing.T) {
 		slices.Concat(seconds(span{100, 0}), still(1, 99), seconds(span{100, 100})))
 	f("one ahead at the end", 1, seconds(span{150, 0}, span{1, years}), slices.Concat(seconds(span{150, 0}), still(1, 149)))
 	f("the first", 1, seconds(span{1, years}, span{150, 0}),
-		slices.Concat(still(confirmed, 0), seconds(span{150 - confirmed + 1, confirmed - 1})))
+		slices.Concat(still(confirmations, 0), seconds(span{150 - confirmations + 1, confirmations - 1})))
 	f("one behind", 1, seconds(span{100, years}, span{1, 0}, span{100, years + 100}),
 		slices.Concat(seconds(span{100, years}), still(1, years+99), seconds(span{100, years + 100})))
 	f("some ahead that do not agree", 3, seconds(span{200, 0}, span{1, 3 * years}, span{1, years}, span{1, 2 * years}, span{200, 200}),
 		slices.Concat(seconds(span{200, 0}), still(3, 199), seconds(span{200, 200})))
-	f("a server that let many old clients go", confirmed-1,
-		seconds(span{2000, 5 * day}, span{confirmed - 1, 0}, span{2000, 5*day + 2000}),
-		slices.Concat(seconds(span{2000, 5 * day}), still(confirmed-1, 5*day+1999), seconds(span{2000, 5*day + 2000})))
+	f("a server that let many old clients go", confirmations-1,
+		seconds(span{2000, 5 * day}, span{confirmations - 1, 0}, span{2000, 5*day + 2000}),
+		slices.Concat(seconds(span{2000, 5 * day}), still(confirmations-1, 5*day+1999), seconds(span{2000, 5*day + 2000})))
 	f("a pause of forty days", 0, seconds(span{100, 0}, span{100, 40 * day}),
-		slices.Concat(seconds(span{100, 0}), still(confirmed-1, 99), seconds(span{100 - confirmed + 1, 40*day + confirmed - 1})))
+		slices.Concat(seconds(span{100, 0}), still(confirmations-1, 99), seconds(span{100 - confirmations + 1, 40*day + confirmations - 1})))
 	f("within the bounds at once", 0, seconds(span{1, 0}, span{1, 30 * day}, span{1, 30*day - hour}), []int64{0, 30 * day, 30 * day})
 }
 

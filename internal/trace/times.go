@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// endOfTime is the start of 2262, in Unix seconds: in that year nanoseconds
+// maxUnix is the start of 2262, in Unix seconds: in that year nanoseconds
 // outgrow 63 bits.
-const endOfTime = 9_214_646_400
+const maxUnix = 9_214_646_400
 
-// clock reads the times of one log. Lines of the same second are the rule, so it
-// keeps what it read last. Not for concurrent use.
+// clock parses the times of one log. It keeps the last one: most lines have the same
+// second as the line before. It is not safe for concurrent use.
 type clock struct {
 	text [40]byte
 	len  int
@@ -18,9 +18,9 @@ type clock struct {
 	ok   bool
 }
 
-// read returns the time that text says, in Unix microseconds: Apache's
-// 01/Aug/1995:00:00:01 -0400, RFC 3339, or Unix seconds with or without a
-// fraction. ok is false when it says none, or one before 1970 or after 2261.
+// read parses a time, and returns it in Unix microseconds. It accepts Apache's
+// 01/Aug/1995:00:00:01 -0400, RFC 3339, and Unix seconds with or without a fraction.
+// ok is false for other text, and for times before 1970 or after 2261.
 func (c *clock) read(text []byte) (at int64, ok bool) {
 	if len(text) == 0 || len(text) > len(c.text) {
 		return 0, false
@@ -41,21 +41,21 @@ func parseTime(s []byte) (at int64, ok bool) {
 		if t.UnmarshalText(s) != nil { // RFC 3339, strictly
 			return 0, false
 		}
-		return t.UnixMicro(), within(t.Unix())
+		return t.UnixMicro(), validUnix(t.Unix())
 	}
 	return parseUnix(s)
 }
 
-func within(seconds int64) bool { return seconds >= 0 && seconds < endOfTime }
+func validUnix(seconds int64) bool { return seconds >= 0 && seconds < maxUnix }
 
 // apacheShape is strftime's %d/%b/%Y:%H:%M:%S %z: 0 is a digit, a a letter, and a
 // plus either sign.
 const apacheShape = "00/aaa/0000:00:00:00 +0000"
 
-// parseApache reads a time with English months, as both servers write them.
+// parseApache reads a time with English months, as Apache and nginx write it.
 func parseApache(s []byte) (at int64, ok bool) {
 	for i := range s {
-		if !shaped(s[i], apacheShape[i]) {
+		if !hasShape(s[i], apacheShape[i]) {
 			return 0, false
 		}
 	}
@@ -70,14 +70,14 @@ func parseApache(s []byte) (at int64, ok bool) {
 		zone = -zone
 	}
 	t := time.Date(year, month, day, hour, minute, 0, 0, time.UTC)
-	if t.Day() != day { // no such day; Date takes it for one of another month
+	if t.Day() != day { // there is no such day: Date returns one of the next month
 		return 0, false
 	}
 	unix := t.Unix() + int64(second-zone)
-	return unix * 1_000_000, within(unix)
+	return unix * 1_000_000, validUnix(unix)
 }
 
-func shaped(c, want byte) bool {
+func hasShape(c, want byte) bool {
 	switch want {
 	case '0':
 		return '0' <= c && c <= '9'
@@ -99,11 +99,11 @@ func monthOf(s []byte) time.Month {
 	return 0
 }
 
-// parseUnix reads seconds, of which it keeps the microseconds.
+// parseUnix reads seconds with a fraction, to the microsecond.
 func parseUnix(s []byte) (at int64, ok bool) {
 	whole, fraction, _ := bytes.Cut(s, []byte("."))
 	seconds, ok := parseCount(whole)
-	if !ok || !within(seconds) {
+	if !ok || !validUnix(seconds) {
 		return 0, false
 	}
 	unit := int64(100_000)

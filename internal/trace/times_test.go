@@ -87,7 +87,7 @@ func FuzzTimes(f *testing.F) {
 	f.Add("1700000000.25")
 	f.Fuzz(func(t *testing.T, text string) {
 		at, ok := parseTime([]byte(text))
-		if ok && (at < 0 || at >= endOfTime*1_000_000) {
+		if ok && (at < 0 || at >= maxUnix*1_000_000) {
 			t.Errorf("%q: got %d, out of range", text, at)
 		}
 		if len(text) != len(apacheShape) || text[2] != '/' || strings.Contains(text, ":60 ") {
@@ -95,7 +95,7 @@ func FuzzTimes(f *testing.F) {
 		}
 		const layout = "02/Jan/2006:15:04:05 -0700"
 		want, err := time.Parse(layout, text)
-		known := err == nil && within(want.Unix()) && text[22:24] != "24" && text[24:] != "60"
+		known := err == nil && validUnix(want.Unix()) && text[22:24] != "24" && text[24:] != "60"
 		if ok && (!known || at != want.UnixMicro()) {
 			t.Errorf("%q: got %d, time.Parse says %v, %v", text, at, want, err)
 		}

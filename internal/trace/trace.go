@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Object is one thing that is asked for.
+// Object is one object that is requested.
 type Object struct {
 	// Size is the largest seen, in bytes, from 0 to 1 TiB.
 	Size int64
@@ -18,10 +18,10 @@ type Object struct {
 type Access struct {
 	// Object is the index of the object in Objects.
 	Object uint32
-	// Head says that it was a HEAD, for what a GET of the object stores.
+	// Head says that it was a HEAD.
 	Head bool
-	// At is when, in Unix nanoseconds, known to the microsecond. It never runs
-	// backwards. It is 0 where the trace has no times.
+	// At is the time in Unix nanoseconds, to the microsecond. It never runs backwards.
+	// It is 0 if the trace has no times.
 	At int64
 }
 
@@ -40,15 +40,14 @@ type Facts struct {
 	HeadObjects   int64 `json:"-"`               // never asked for by a GET
 }
 
-// ChargedBytes is UniqueBytes with 1 byte for each empty object, for nothing is
-// free to keep: what a cache of all objects would hold. Capacities in percent are
-// those of it.
+// ChargedBytes is the size of a cache with all objects: UniqueBytes, and 1 byte for each
+// empty object, because no object is free to keep. Capacities in percent are shares of it.
 func (f Facts) ChargedBytes() int64 { return f.UniqueBytes + f.EmptyObjects }
 
 // Storable is how many objects a cache could hold: those that a GET asked for.
 func (f Facts) Storable() int64 { return f.Objects - f.HeadObjects }
 
-// Notes say where the requests may not be what they seem.
+// Notes says what may be wrong with the requests.
 type Notes struct {
 	// OddTimes is how many requests had a time that goes back by over an hour or
 	// ahead by over 30 days, while those around them do not. They count as of the
@@ -60,8 +59,8 @@ type Notes struct {
 	Trailing []string
 }
 
-// Trace is a sequence of requests. It does not change once it is made, so it is
-// safe for concurrent use, but for Close.
+// Trace is a sequence of requests. It does not change, so it is safe for concurrent use,
+// except Close.
 type Trace struct {
 	objects  []Object
 	keys     []key // nil unless Options.Keys
@@ -72,35 +71,33 @@ type Trace struct {
 	timed    bool
 }
 
-// key is what an object is asked by.
+// key is the key of an object.
 type key struct{ host, target string }
 
-// Objects returns the objects in the order they were first asked for in. The
-// slice is the trace's own: read it only. It costs 24 bytes an object.
+// Objects returns the objects in the order of their first requests. The slice belongs to
+// the trace: do not write to it. It takes 24 bytes an object.
 func (t *Trace) Objects() []Object { return t.objects }
 
 // Facts returns the sums.
 func (t *Trace) Facts() Facts { return t.facts }
 
-// Notes returns what else is to be known of the reading.
+// Notes returns the notes of the reading.
 func (t *Trace) Notes() Notes { return t.notes }
 
-// HasTimes reports whether the requests have times: 99 of 100 lines had one that
-// could be read, and at most one of 100 an odd one. A request without counts as of
-// the line before it.
+// HasTimes reports whether the requests have times: at least 99 of 100 had a valid time, and
+// at most one of 100 an odd one. A request without a time has that of the line before.
 func (t *Trace) HasTimes() bool { return t.timed }
 
-// Key returns what object i is asked by: the host, "" where the log has none, and
-// the target as the client sent it, which may hold any bytes. Of a sequence it
-// is "/o/" and the id, of a made-up workload a path. Only a trace read with
-// Options.Keys has keys; to ask another is a mistake, and panics.
+// Key returns the key of object i: the host, "" if the log has none, and the target as
+// the client sent it, with any bytes. In a sequence the target is "/o/" and the id, in a
+// generated workload a path. Key panics if the trace was read without Options.Keys.
 func (t *Trace) Key(i uint32) (host, target string) {
 	return t.keys[i].host, t.keys[i].target
 }
 
-// Each calls f with the requests in order, some thousand at a time, until f
-// returns an error or ctx ends; it returns that error or the cause. The slice is
-// f's during the call only. It may be called several times, also at once.
+// Each calls f with the requests in order, some thousand at a time, until f returns an
+// error or ctx ends. It returns that error or the cause. f may use the slice only during
+// the call. Each may be called several times, also concurrently.
 func (t *Trace) Each(ctx context.Context, f func([]Access) error) error {
 	r := t.requests.replay()
 	batch := make([]Access, 0, batchLen)
@@ -112,7 +109,7 @@ func (t *Trace) Each(ctx context.Context, f func([]Access) error) error {
 		if err := r.fill(batch); err != nil {
 			return fmt.Errorf("read the requests back: %w", err)
 		}
-		t.date(batch)
+		t.setTimes(batch)
 		if err := f(batch); err != nil {
 			return err
 		}
@@ -120,8 +117,8 @@ func (t *Trace) Each(ctx context.Context, f func([]Access) error) error {
 	return nil
 }
 
-// date turns microseconds since the start into what Access promises.
-func (t *Trace) date(batch []Access) {
+// setTimes turns microseconds since the start into Unix nanoseconds.
+func (t *Trace) setTimes(batch []Access) {
 	for i := range batch {
 		if t.timed {
 			batch[i].At = (t.start + batch[i].At) * 1000
@@ -131,6 +128,6 @@ func (t *Trace) date(batch []Access) {
 	}
 }
 
-// Close gives the temporary file back. The trace has no requests after it; facts
-// and objects stay.
+// Close removes the temporary file. The trace has no requests after it; facts and objects
+// stay.
 func (t *Trace) Close() error { return t.requests.Close() }

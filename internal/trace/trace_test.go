@@ -179,7 +179,7 @@ func TestTemporaryFileIsNeverLeftBehind(t *testing.T) {
 // brokenSource gives a request, then fails.
 type brokenSource struct{}
 
-func (brokenSource) weight() int64 { return -1 }
+func (brokenSource) total() int64 { return -1 }
 
 func (brokenSource) feed(_ context.Context, b *builder, _ *meter) error {
 	return errors.Join(b.add(&request{target: []byte("a")}), errDisk)
@@ -259,7 +259,7 @@ func TestIndexAgreesWithAMap(t *testing.T) {
 		if !ok {
 			model[o] = uint32(len(objects))
 			objects = append(objects, o)
-			x.claim(slot, objects)
+			x.insert(slot, objects)
 		}
 	}
 	if len(x.slots) > 4*len(objects) || len(x.slots) < len(objects)*4/3 {

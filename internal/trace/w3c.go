@@ -8,22 +8,22 @@ import (
 	"io"
 )
 
-// What a line of the extended log format of the W3C says, as far as it matters here.
+// The fields of the extended log format of the W3C that are used.
 const (
 	w3cDate = iota
 	w3cTime
 	w3cMethod
 	w3cStem  // the path, or the whole target
 	w3cQuery // without its question mark
-	w3cURI   // target or URL, in the place of stem and query
+	w3cURI   // target or URL, in place of stem and query
 	w3cStatus
 	w3cSent   // bytes of the response, with its header
-	w3cLength // Content-Length, in the place of it
+	w3cLength // Content-Length, in place of w3cSent
 	w3cHost
 	w3cColumns
 )
 
-// w3cNames are the names of fields, small; the first that is there wins.
+// w3cNames returns the names of each field, in lower case. The first one in the log is used.
 func w3cNames() [w3cColumns][]string {
 	return [w3cColumns][]string{
 		w3cDate: {"date"}, w3cTime: {"time"},
@@ -39,9 +39,9 @@ const (
 	directiveDate   = "#Date:"
 )
 
-// openW3C returns the parser of the extended log format of the W3C, as CloudFront
-// and IIS write it: #Fields names what the lines behind it have, separated by tabs
-// or blanks, and may come again. Times are in UTC.
+// openW3C returns the parser of the extended log format of the W3C, which CloudFront and
+// IIS write. #Fields names the fields of the lines behind it, separated by tabs or blanks,
+// and may come again. Times are in UTC.
 func openW3C(lines *bufio.Reader) (parser, error) {
 	sample, err := lines.Peek(maxLineBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -55,15 +55,15 @@ func openW3C(lines *bufio.Reader) (parser, error) {
 		return nil, errors.New(directiveFields + " is missing, which names what the lines have")
 	}
 	p := &w3cParser{}
-	if err := p.learn(names); err != nil {
+	if err := p.setFields(names); err != nil {
 		return nil, err
 	}
-	p.known = false // of the lines before it nothing is
+	p.known = false // lines before the directive have no known fields
 	return p.parse, nil
 }
 
-// fieldsDirective returns the names of the fields, if the directives that a log
-// begins with have them.
+// fieldsDirective returns the names of the fields, if the directives at the beginning of
+// a log have them.
 func fieldsDirective(sample []byte) (names []byte, ok bool) {
 	for line := range bytes.Lines(sample) {
 		line = trimEnd(line)
@@ -79,18 +79,18 @@ func fieldsDirective(sample []byte) (names []byte, ok bool) {
 
 // w3cParser reads one file.
 type w3cParser struct {
-	known  bool // the fields are
+	known  bool // the fields are known known
 	count  int
 	at     [w3cColumns]int // -1 is no such field
 	fields [][]byte
 	times  clock
-	date   []byte // of the directive, where there is no such field
+	date   []byte // of the directive, if there is no such field
 	text   []byte // a time, for the clock
 	target []byte
 }
 
-// learn takes the names of the fields.
-func (p *w3cParser) learn(names []byte) error {
+// setFields sets the fields by their names.
+func (p *w3cParser) setFields(names []byte) error {
 	all := bytes.Fields(names)
 	for column, list := range w3cNames() {
 		p.at[column] = -1
@@ -127,7 +127,7 @@ func (p *w3cParser) learn(names []byte) error {
 func (p *w3cParser) parse(line []byte, r *request) verdict {
 	if line[0] == '#' {
 		p.directive(line)
-		return remark
+		return metadata
 	}
 	var ok bool
 	if p.fields, ok = splitW3C(p.fields[:0], line); !ok || !p.known || len(p.fields) < p.count {
@@ -148,17 +148,17 @@ func (p *w3cParser) parse(line []byte, r *request) verdict {
 	return v
 }
 
-// directive takes what a directive says of the lines behind it.
+// directive reads a directive, which is about the lines behind it.
 func (p *w3cParser) directive(line []byte) {
 	if names, ok := bytes.CutPrefix(line, []byte(directiveFields)); ok {
-		_ = p.learn(names) // where it lacks something its lines are bad
+		_ = p.setFields(names) // if a field is missing, the following lines are bad
 	} else if date, ok := bytes.CutPrefix(line, []byte(directiveDate)); ok {
 		day, _ := field(date)
 		p.date = append(p.date[:0], day...)
 	}
 }
 
-// field returns a field of the line at hand, nil where there is none or it is empty.
+// field returns a field of the current line, nil if it is missing or empty.
 func (p *w3cParser) field(column int) []byte {
 	if p.at[column] < 0 {
 		return nil
@@ -169,7 +169,7 @@ func (p *w3cParser) field(column int) []byte {
 	return nil
 }
 
-// size returns the bytes of the object: its own length if that is told.
+// size returns the bytes of the object: Content-Length if the line has it.
 func (p *w3cParser) size() (int64, bool) {
 	if n, ok := parseSize(p.field(w3cLength)); ok {
 		return n, true
@@ -181,7 +181,7 @@ func (p *w3cParser) size() (int64, bool) {
 	return parseSize(sent)
 }
 
-// when returns the time as the clock takes it.
+// when returns the time in a format that clock reads.
 func (p *w3cParser) when() []byte {
 	date := p.field(w3cDate)
 	if p.at[w3cDate] < 0 {
@@ -191,7 +191,7 @@ func (p *w3cParser) when() []byte {
 	return append(append(p.text, p.field(w3cTime)...), 'Z')
 }
 
-// url takes host and target, and reports whether there is a target.
+// url sets host and target, and reports whether there is a target.
 func (p *w3cParser) url(r *request) bool {
 	r.host = lower(p.field(w3cHost))
 	if uri := p.field(w3cURI); uri != nil {
@@ -214,7 +214,7 @@ func (p *w3cParser) url(r *request) bool {
 	return true
 }
 
-// splitW3C cuts a line at tabs, if it has any, else at blanks outside of quotes.
+// splitW3C splits a line at tabs, or if it has none at blanks outside of quotes.
 func splitW3C(dst [][]byte, line []byte) ([][]byte, bool) {
 	if bytes.IndexByte(line, '\t') >= 0 {
 		return splitTSV(dst, line)
@@ -237,8 +237,8 @@ func splitW3C(dst [][]byte, line []byte) ([][]byte, bool) {
 	}
 }
 
-// quotedEnd returns how long the quoted string is that s begins with, -1 where it has
-// no end. A quote within is doubled.
+// quotedEnd returns the length of the quoted string at the beginning of s, -1 if it has no
+// end. A quote within is doubled.
 func quotedEnd(s []byte) int {
 	for i := 1; i < len(s); i++ {
 		switch {

@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// workload is what zipf: makes up: requests for objects whose popularity follows
-// Zipf's law, mixed with requests for URLs that nobody asks for again. It costs 8
-// bytes a rank while it is drawn from.
-type workload struct {
+// zipfWorkload is the workload zipf:. It has requests for objects whose popularity follows
+// Zipf's law, mixed with requests for URLs that are requested once. Generating it takes 8
+// bytes a rank.
+type zipfWorkload struct {
 	objects  int     // ranks of the law; those never drawn are not in the trace
 	requests int     // in all
 	exponent float64 // of the law, 0 or more
-	oneHit   float64 // share of the requests that are for a URL of their own, in [0, 1]
-	size     sizeLaw
+	oneHit   float64 // share of requests for URLs that are requested once, in [0, 1]
+	size     sizeDistribution
 	seed     uint64
 }
 
-// newWorkload reads the settings behind zipf:.
-func newWorkload(spec string, seed uint64) (*workload, error) {
-	w := &workload{
+// newZipfWorkload reads the settings behind zipf:.
+func newZipfWorkload(spec string, seed uint64) (*zipfWorkload, error) {
+	w := &zipfWorkload{
 		objects: 20_000, requests: 100_000, exponent: 0.9, oneHit: 0.2, seed: seed,
-		size: sizeLaw{median: 8 << 10, sigma: 1.2, cap: 4 << 20},
+		size: sizeDistribution{median: 8 << 10, sigma: 1.2, cap: 4 << 20},
 	}
 	if err := eachSetting(spec, w.set); err != nil {
 		return nil, fmt.Errorf("%s:%s: %w", schemeZipf, printable(spec), err)
@@ -34,7 +34,7 @@ func newWorkload(spec string, seed uint64) (*workload, error) {
 	return w, nil
 }
 
-func (w *workload) set(key, value string) (err error) {
+func (w *zipfWorkload) set(key, value string) (err error) {
 	switch key {
 	case "objects":
 		w.objects, err = settingCount(value, maxMadeUpObjects)
@@ -45,7 +45,7 @@ func (w *workload) set(key, value string) (err error) {
 	case "one-hit":
 		w.oneHit, err = settingWithin(value, 0, 1)
 	case "size":
-		w.size, err = parseSizeLaw(value)
+		w.size, err = parseSizes(value)
 	case "seed":
 		w.seed, err = settingSeed(value)
 	default:
@@ -54,9 +54,9 @@ func (w *workload) set(key, value string) (err error) {
 	return err
 }
 
-func (w *workload) weight() int64 { return int64(w.requests) }
+func (w *zipfWorkload) total() int64 { return int64(w.requests) }
 
-func (w *workload) feed(ctx context.Context, b *builder, m *meter) error {
+func (w *zipfWorkload) feed(ctx context.Context, b *builder, m *meter) error {
 	rng := rand.New(rand.NewPCG(w.seed, 0))
 	law := newZipf(rng, w.objects, w.exponent)
 	var target []byte
@@ -64,7 +64,7 @@ func (w *workload) feed(ctx context.Context, b *builder, m *meter) error {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		// The size hangs on the object alone, not on when it is first asked for.
+		// The size depends on the object alone, not on its first request.
 		prefix, id, stream := "/w/", i, uint64(2)
 		if rng.Float64() >= w.oneHit {
 			prefix, id, stream = "/o/", law.draw(), 1
@@ -80,26 +80,26 @@ func (w *workload) feed(ctx context.Context, b *builder, m *meter) error {
 	return nil
 }
 
-// sizeLaw is a lognormal law of sizes: median, shape (sigma of the logarithm) and
-// cap. A sigma of 0 gives all objects the same size.
-type sizeLaw struct {
+// sizeDistribution is a lognormal distribution of sizes: median, shape (sigma of the
+// logarithm) and cap. A sigma of 0 gives all objects the same size.
+type sizeDistribution struct {
 	median float64
 	sigma  float64
 	cap    float64
 }
 
-func (l sizeLaw) draw(rng *rand.Rand) int64 {
+func (l sizeDistribution) draw(rng *rand.Rand) int64 {
 	return int64(min(max(1, math.Round(l.median*math.Exp(l.sigma*rng.NormFloat64()))), l.cap))
 }
 
-// parseSizeLaw reads `lognormal[:MEDIAN[:SIGMA[:CAP]]]` or `fixed:SIZE`.
-func parseSizeLaw(s string) (l sizeLaw, err error) {
+// parseSizes reads `lognormal[:MEDIAN[:SIGMA[:CAP]]]` or `fixed:SIZE`.
+func parseSizes(s string) (l sizeDistribution, err error) {
 	name, rest, more := strings.Cut(s, ":")
 	if name == "fixed" {
 		n, err := settingSize(rest)
-		return sizeLaw{median: float64(n), cap: float64(n)}, err
+		return sizeDistribution{median: float64(n), cap: float64(n)}, err
 	}
-	l = sizeLaw{median: 8 << 10, sigma: 1.2, cap: 4 << 20}
+	l = sizeDistribution{median: 8 << 10, sigma: 1.2, cap: 4 << 20}
 	if name != "lognormal" {
 		return l, errors.New("want lognormal:MEDIAN:SIGMA:CAP or fixed:SIZE, such as lognormal:8KiB:1.2:4MiB")
 	}
@@ -111,7 +111,7 @@ func parseSizeLaw(s string) (l sizeLaw, err error) {
 	return l, err
 }
 
-func (l *sizeLaw) set(i int, field string) (err error) {
+func (l *sizeDistribution) set(i int, field string) (err error) {
 	var n int64
 	switch i {
 	case 0:

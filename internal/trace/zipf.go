@@ -6,10 +6,10 @@ import (
 	"sort"
 )
 
-// zipf draws ranks 0 to n−1, rank r with a probability in proportion to
-// 1/(r+1)^exponent, by inversion over the table of sums. Unlike math/rand's it
-// takes any exponent from 0 (all alike) up. It costs 8 bytes a rank and a binary
-// search a draw. Not for concurrent use.
+// zipf draws ranks 0 to n−1 by inversion over a table of sums. The probability of rank r
+// is proportional to 1/(r+1)^exponent. Unlike math/rand's, it takes any exponent from 0
+// (uniform) up. It takes 8 bytes a rank and a binary search a draw. It is not safe for
+// concurrent use.
 type zipf struct {
 	sums []float64 // sums[r] = P(rank <= r); the last is 1
 	rng  *rand.Rand
