@@ -9,15 +9,15 @@ import (
 // ErrInUse says that another process, or another part of this one, has claimed the directory.
 var ErrInUse = errors.New("in use by another process")
 
-// ClaimDir takes a directory for one user, until release is called or the process is gone.
-// Where files cannot be locked (claim_other.go) it claims nothing. The error is ErrInUse or one of the
-// file system.
+// ClaimDir locks a directory for one user, until release is called or the process ends. On
+// systems without file locks (lock_other.go) it locks nothing. The error is ErrInUse or one of
+// the file system.
 func ClaimDir(dir string) (release func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	if !claim(d) {
+	if !lock(d) {
 		_ = d.Close()
 		return nil, fmt.Errorf("%s: %w", dir, ErrInUse)
 	}

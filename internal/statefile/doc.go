@@ -1,17 +1,17 @@
-// Package statefile answers: how does a file that outlives the process get onto
-// the disk whole, and how does the next start know that it is?
+// Package statefile writes files that outlive the process, and verifies them at the
+// next start.
 //
-// There are two kinds. A state is written whole; a journal grows by records, each of which is on the
-// disk when Append returns, and ReadJournal tells what a kill left unfinished from damage.
+// There are two kinds. A state file is written as a whole. A journal grows by records:
+// each is on the disk when Append returns. ReadJournal distinguishes a record that a
+// kill left unfinished from damage.
 //
-// Write puts the new content beside the old one and renames it into place; Open
-// verifies everything before it hands out a byte. The law it keeps: at any
-// moment, a kill or a loss of power included, the path names either nothing, or
-// one whole content that some Write was given; and nothing else is ever read as
-// one.
+// Write writes a temporary file and renames it to the path. Open verifies the whole
+// file before it returns a byte. So at any moment, even after a kill or a loss of
+// power, the path names either nothing or the whole content of one Write, and Open
+// accepts nothing else.
 //
-// It does not know what the content means, keeps no older copies, and does not
-// arbitrate between two processes that write to one path: each writes a temporary
-// file of its own, and the last one to end wins. ClaimDir is for those who have to be alone.
-// Renaming over a file and syncing a directory are what POSIX systems offer.
+// The package does not know what the content means and keeps no older copies. Two
+// processes may write to one path: each writes a temporary file of its own, and the
+// last rename wins. A process that has to be alone uses ClaimDir. The package relies on
+// POSIX systems: they rename over a file and sync a directory.
 package statefile

@@ -7,14 +7,13 @@ import (
 	"hash/crc32"
 )
 
-// Reasons why a file is refused, besides those of the file system. A missing
-// file is fs.ErrNotExist.
+// Errors of Open and ReadJournal, besides those of the file system. A missing file is
+// fs.ErrNotExist.
 var (
-	// ErrForeign: the file does not begin as one that Write made.
+	// ErrForeign: the file does not begin like one of Write.
 	ErrForeign = errors.New("not a state file")
 
-	// ErrTorn: Write made the file, or began to, and it is no longer what was
-	// written: cut short, lengthened, or changed.
+	// ErrTorn: the file begins like one of Write, but was truncated, extended or changed.
 	ErrTorn = errors.New("torn state file")
 
 	// ErrIrregular: the path names a link, a directory, a device or the like.
@@ -37,8 +36,8 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("state file of version %d: want version %d", e.Got, e.Want)
 }
 
-// MaxBytes bounds the content of one file, so that a mistaken path is refused
-// and not read for hours.
+// MaxBytes bounds the content of one file, so that a wrong path is refused and not
+// read for hours.
 const MaxBytes = 64 << 30
 
 const (
@@ -51,7 +50,7 @@ const (
 	headerBytes = 28
 )
 
-// castagnoli makes the table of CRC-32C, for which processors have an instruction.
+// castagnoli returns the table of CRC-32C, for which processors have an instruction.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // header describes the content that follows it.
@@ -69,8 +68,8 @@ func (h header) encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }
 
-// decodeHeader reads the header of a file that begins with b, which is shorter
-// than a header only where the file is.
+// decodeHeader decodes the header of a file that begins with b. b is only shorter than a
+// header if the file is.
 func decodeHeader(b []byte) (header, error) {
 	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
 		return header{}, ErrForeign

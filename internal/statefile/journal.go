@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Format tells the journals of one use from all other files. Both become the beginning of
-// the file.
+// Format identifies the journals of one use. Both fields are at the beginning of the file.
 type Format struct {
 	Magic   string // 8 bytes, of which one is no text
 	Version uint32
@@ -25,17 +24,17 @@ const (
 	// journalHeadBytes is the length of the head of a journal, little endian:
 	// magic [8] version [4] checksum of both [4].
 	journalHeadBytes = 16
-	// recordHeadBytes is that of a record: length of the content [4] checksum of the
-	// content [4] checksum of these two [4]. Both sums begin with the checksum of the
-	// record before, so records are whole only in their order.
+	// recordHeadBytes is the length of the head of a record: length of the content [4]
+	// checksum of the content [4] checksum of these two [4]. Both checksums continue that
+	// of the record before, so records are only valid in their order.
 	recordHeadBytes = 12
-	// recordEnd follows the content of a record. A file system that made the file longer and
-	// lost what was written there leaves zeros.
+	// recordEnd follows the content of a record, and is not 0: a file system that extended
+	// the file but lost what was written leaves zeros.
 	recordEnd = 0xA5
 )
 
-// DamageError says that a journal is not what was written, and where. Records before that
-// place may have been read.
+// DamageError says that a journal is damaged, and where. Records before that place may have
+// been read.
 type DamageError struct {
 	Path   string
 	Offset int64
@@ -59,9 +58,9 @@ type Journal struct {
 	err  error  // of the first Append that failed
 }
 
-// WriteJournal replaces the file at path by a journal of the records that write adds, or
-// leaves it as it is and returns an error. Its steps are those of Write. It returns the
-// journal for Append; the caller closes it.
+// WriteJournal replaces the file at path by a journal of the records that write adds. On an
+// error it leaves the file unchanged. Its steps are those of Write. It returns the journal
+// for Append; the caller closes it.
 func WriteJournal(path string, format Format, write func(add func(record []byte) error) error) (*Journal, error) {
 	j, err := replaceJournal(path, format, write)
 	if err != nil {
@@ -71,7 +70,7 @@ func WriteJournal(path string, format Format, write func(add func(record []byte)
 }
 
 func replaceJournal(path string, format Format, write func(add func(record []byte) error) error) (*Journal, error) {
-	if _, err := regular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := lstatRegular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	dir, base := filepath.Split(path)
@@ -99,7 +98,7 @@ func replaceJournal(path string, format Format, write func(add func(record []byt
 	return j, nil
 }
 
-// begin writes the head and the first records, and sees them onto the disk.
+// begin writes the head and the first records, and syncs them.
 func (j *Journal) begin(format Format, write func(add func(record []byte) error) error) error {
 	w := bufio.NewWriterSize(j.file, bufferBytes)
 	head := format.head()
@@ -125,7 +124,7 @@ func (j *Journal) begin(format Format, write func(add func(record []byte) error)
 	return j.file.Sync()
 }
 
-// frame appends record as it stands in the file.
+// frame appends record to b in the format of the file.
 func (j *Journal) frame(b, record []byte) ([]byte, error) {
 	if len(record) == 0 || len(record) > MaxRecordBytes {
 		return nil, fmt.Errorf("%w: a record of %d bytes: want 1 to %d", ErrTooLarge, len(record), MaxRecordBytes)
@@ -141,8 +140,8 @@ func (j *Journal) frame(b, record []byte) ([]byte, error) {
 	return append(append(append(b, head[:]...), record...), recordEnd), nil
 }
 
-// Append adds a record, and has it on the disk when it returns. After an error it is unknown
-// what the file ends with: nothing more can be added, only a new journal written.
+// Append adds a record and syncs it. After an error the end of the file is unknown: further
+// calls fail, and the caller has to write a new journal.
 func (j *Journal) Append(record []byte) error {
 	if j.err != nil {
 		return j.err

@@ -11,15 +11,14 @@ import (
 	"os"
 )
 
-// ReadJournal calls each with every record of the journal at path, in their order. A record
-// is valid during the call. It returns how many bytes at the end it left out: those of
-// a record that a kill or a loss of power kept from being written, so Append never returned
-// for it.
+// ReadJournal calls each with every record of the journal at path, in order. A record is
+// only valid during the call. It returns how many bytes at the end it left out: an unfinished
+// record, whose Append never returned because of a kill or a loss of power.
 //
 // Errors: fs.ErrNotExist, ErrForeign, ErrIrregular, a *VersionError, a *DamageError, also for a
 // record that each refuses, or another one of the file system.
 func ReadJournal(path string, format Format, each func(record []byte) error) (torn int64, err error) {
-	named, err := regular(path)
+	named, err := lstatRegular(path)
 	if err != nil {
 		return 0, fmt.Errorf("read journal %s: %w", path, err)
 	}
@@ -55,7 +54,7 @@ func ReadJournal(path string, format Format, each func(record []byte) error) (to
 	return 0, nil
 }
 
-// errTail: what is left is a record that was not written to its end.
+// errTail: the rest of the file is an unfinished record.
 var errTail = errors.New("an unfinished record")
 
 type journalReader struct {
@@ -70,8 +69,8 @@ func (r *journalReader) damage(what string) error {
 	return &DamageError{Path: r.path, Offset: r.at, What: what}
 }
 
-// begin reads the head of the file. A journal gets its name when it is whole, so its head is
-// never torn.
+// begin reads the head of the file. A journal is renamed to its path when it is whole, so its
+// head is never unfinished.
 func (r *journalReader) begin(format Format) error {
 	var head [journalHeadBytes]byte
 	n, err := io.ReadFull(r.r, head[:])
@@ -95,8 +94,8 @@ func (r *journalReader) begin(format Format) error {
 	return nil
 }
 
-// next returns the next record, or errTail, or a *DamageError. Only what can be left of one
-// unfinished write at the end of the file is a tail: a part of a record, or zeros in place of
+// next returns the next record, or errTail, or a *DamageError. A tail is only what one
+// unfinished write can leave at the end of the file: a part of a record, or zeros in place of
 // its last part.
 func (r *journalReader) next() ([]byte, error) {
 	left, table := r.size-r.at, castagnoli()
@@ -109,7 +108,7 @@ func (r *journalReader) next() ([]byte, error) {
 	}
 	length := int64(binary.LittleEndian.Uint32(head[:]))
 	if crc32.Update(r.sum, table, head[:8]) != binary.LittleEndian.Uint32(head[8:]) || length == 0 || length > MaxRecordBytes {
-		return nil, r.tailOr(head[recordHeadBytes-1], "checksum of the head of a record")
+		return nil, r.tailOrDamage(head[recordHeadBytes-1], "checksum of the head of a record")
 	}
 	if recordBytes(int(length)) > left {
 		return nil, errTail
@@ -121,15 +120,15 @@ func (r *journalReader) next() ([]byte, error) {
 	record, end := r.record[:length], r.record[length]
 	sum := crc32.Update(r.sum, table, record)
 	if end != recordEnd || sum != binary.LittleEndian.Uint32(head[4:]) {
-		return nil, r.tailOr(end, "checksum of a record")
+		return nil, r.tailOrDamage(end, "checksum of a record")
 	}
 	r.sum = sum
 	return record, nil
 }
 
-// tailOr returns errTail if last, the last byte that was read, and all that follows are zero;
-// else what is damaged.
-func (r *journalReader) tailOr(last byte, what string) error {
+// tailOrDamage returns errTail if last, the last byte that was read, and all bytes behind it are
+// zero; otherwise a *DamageError.
+func (r *journalReader) tailOrDamage(last byte, what string) error {
 	for last == 0 {
 		var err error
 		if last, err = r.r.ReadByte(); errors.Is(err, io.EOF) {

@@ -4,5 +4,5 @@ package statefile
 
 import "os"
 
-// claim does nothing: this system does not offer the lock.
-func claim(*os.File) bool { return true }
+// lock does nothing: this system has no flock.
+func lock(*os.File) bool { return true }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// claim locks f for as long as it is open, and reports false if another has. The
-// lock belongs to the open file, not to the process, and the kernel lifts it when
-// its owner dies. On a file system without locks it reports true.
-func claim(f *os.File) bool {
+// lock locks f while it is open, and reports false if f is locked already. The lock
+// belongs to the open file, not to the process, and the kernel removes it when the
+// process ends. On a file system without locks it reports true.
+func lock(f *os.File) bool {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	return !errors.Is(err, syscall.EWOULDBLOCK)
 }

@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// File is the verified content of a state file, to be read from the beginning
-// or at any offset. Reading at offsets is safe for concurrent use, reading on is
-// not. A Write to the same path meanwhile does not change it.
+// File is the verified content of a state file. ReadAt is safe for concurrent use,
+// Read and Seek are not. A Write to the same path meanwhile does not change it.
 type File struct {
 	*io.SectionReader
 
@@ -18,15 +17,15 @@ type File struct {
 	exposed bool
 }
 
-// Exposed reports whether others than the owner may read or write the file. It
-// stays so until the next Write.
+// Exposed reports whether users other than the owner may read or write the file. The
+// next Write makes it private.
 func (f *File) Exposed() bool { return f.exposed }
 
 // Close releases the file. Reading fails from then on.
 func (f *File) Close() error { return f.file.Close() }
 
-// Open returns the content of the file at path after it has read it once and
-// found it whole. The caller closes it. Errors: fs.ErrNotExist, ErrForeign,
+// Open reads the file at path once to verify it, and returns its content. The caller
+// closes it. Errors: fs.ErrNotExist, ErrForeign,
 // ErrTorn, ErrIrregular, ErrTooLarge, a *VersionError, or another one of the
 // file system.
 //
@@ -41,7 +40,7 @@ func Open(path string) (*File, error) {
 }
 
 func open(path string) (*File, error) {
-	named, err := regular(path) // before opening: a pipe would make us wait
+	named, err := lstatRegular(path) // before opening: opening a pipe would block
 	if err != nil {
 		return nil, err
 	}

@@ -282,7 +282,7 @@ func TestAFileThatIsGoneIsNotNamed(t *testing.T) {
 		if err := change(temp.Name()); err != nil {
 			t.Fatal(err)
 		}
-		if got := named(temp); got != want {
+		if got := hasItsName(temp); got != want {
 			t.Errorf("%s: got named %v, want %v", what, got, want)
 		}
 	}
@@ -411,7 +411,7 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 }
 
 func TestContentBeyondTheLimitIsRefusedBothWays(t *testing.T) {
-	s := &summer{w: io.Discard, table: castagnoli(), length: MaxBytes - 1}
+	s := &checksumWriter{w: io.Discard, table: castagnoli(), length: MaxBytes - 1}
 	if _, err := s.Write([]byte("a")); err != nil {
 		t.Errorf("up to the limit: got %v, want no error", err)
 	}

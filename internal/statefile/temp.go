@@ -12,29 +12,29 @@ import (
 const (
 	tempSuffix = ".tmp"
 
-	// tempTries is how often a temporary file is made that another process takes
-	// for a leftover, in the moment before it is claimed.
+	// tempTries is how often createTemp tries. Another process may remove the file as a
+	// leftover, between its creation and its lock.
 	tempTries = 8
 )
 
-// createTemp makes an empty temporary file that no other call of removeLeftovers
-// removes while it is open.
+// createTemp creates an empty, locked temporary file. removeLeftovers does not remove it
+// while it is open.
 func createTemp(dir, base string) (*os.File, error) {
 	for range tempTries {
 		f, err := os.CreateTemp(dir, base+".*"+tempSuffix) // mode 0600
 		if err != nil {
 			return nil, err
 		}
-		if claim(f) && named(f) {
+		if lock(f) && hasItsName(f) {
 			return f, nil
 		}
-		_ = f.Close() // another has claimed it, and removes it or has done so
+		_ = f.Close() // another process has locked it, and removes it or has done so
 	}
 	return nil, fmt.Errorf("%w: %d temporary files removed by another process", fs.ErrExist, tempTries)
 }
 
-// named reports whether f still is in the directory under its name.
-func named(f *os.File) bool {
+// hasItsName reports whether f is still in the directory under its name.
+func hasItsName(f *os.File) bool {
 	own, err := f.Stat()
 	if err != nil {
 		return false
@@ -43,8 +43,7 @@ func named(f *os.File) bool {
 	return err == nil && os.SameFile(own, there)
 }
 
-// removeLeftovers removes the temporary files of killed Writes, so that they
-// never add up.
+// removeLeftovers removes the temporary files of killed Writes.
 func removeLeftovers(dir, base string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -61,16 +60,16 @@ func removeLeftovers(dir, base string) error {
 	return nil
 }
 
-// removeLeftover removes the file at path unless a Write has claimed it. Its own
-// claim lasts until the file is gone, so that no Write comes to use it.
+// removeLeftover removes the file at path unless a Write has locked it. It holds the
+// lock until the file is gone, so that no Write starts to use it.
 func removeLeftover(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // nothing was written to it
-	if !claim(f) || !named(f) {
-		return nil // in use, or in its place by now
+	if !lock(f) || !hasItsName(f) {
+		return nil // in use, or renamed by now
 	}
 	return os.Remove(path)
 }

@@ -13,9 +13,8 @@ import (
 
 const bufferBytes = 256 << 10
 
-// Write replaces the file at path by what write puts out, or leaves it as it is
-// and returns an error. It takes these steps, each of which a kill may be the
-// last to leave behind:
+// Write replaces the file at path by what write writes. On an error it leaves the file
+// unchanged. It takes these steps; a kill may stop it after any of them:
 //
 //  1. remove temporary files that an earlier, killed Write left,
 //  2. create one in the same directory, readable by its owner only, and lock it,
@@ -23,16 +22,15 @@ const bufferBytes = 256 << 10
 //  4. rename it to path,
 //  5. fsync the directory, so that the rename lasts.
 //
-// When step 5 fails the new content stands at path and may be lost with the
-// power. An error of write is returned wrapped. The writer it is handed is
-// buffered and ends with the call. path must name a regular file or nothing;
-// path.*.tmp, with digits for the star, belongs to Write.
+// If step 5 fails, path has the new content, which a loss of power may undo. An error of
+// write is returned wrapped. The writer that write gets is buffered, and only valid during
+// the call. path must name a regular file or nothing. Files path.*.tmp, with digits for the
+// star, belong to Write.
 //
-// Simultaneous calls for one path, of one process or of several, do not disturb
-// each other: the lock tells a temporary file in use from one left behind, and
-// goes with its owner. Where files cannot be locked (flock, on the systems of
-// claim_unix.go) the later call may remove the temporary file of the earlier,
-// which then fails and harms nothing.
+// Concurrent calls for one path, of one process or of several, do not disturb each other:
+// a temporary file in use is locked, one left behind is not, because the lock ends with its
+// process. Without file locks (flock, on the systems of lock_unix.go) the later call may
+// remove the temporary file of the earlier one, which then fails without harm.
 func Write(path string, write func(io.Writer) error) error {
 	if err := replace(path, write); err != nil {
 		return fmt.Errorf("write state file %s: %w", path, err)
@@ -41,7 +39,7 @@ func Write(path string, write func(io.Writer) error) error {
 }
 
 func replace(path string, write func(io.Writer) error) error {
-	if _, err := regular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := lstatRegular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	dir, base := filepath.Split(path)
@@ -58,9 +56,9 @@ func replace(path string, write func(io.Writer) error) error {
 		if !renamed {
 			_ = os.Remove(temp.Name())
 		}
-		_ = temp.Close() // it is synced; its lock protects it until it has its name
+		_ = temp.Close() // it is synced; the lock protects it until it is renamed
 	}()
-	if err := fill(temp, write); err != nil {
+	if err := writeContent(temp, write); err != nil {
 		return err
 	}
 	if err := os.Rename(temp.Name(), path); err != nil {
@@ -70,13 +68,13 @@ func replace(path string, write func(io.Writer) error) error {
 	return syncDir(dir)
 }
 
-// fill writes header and content to f and sees them onto the disk. The header
-// comes last, since it has the length: until then the file is torn.
-func fill(f *os.File, write func(io.Writer) error) error {
+// writeContent writes header and content to f, and syncs them. It writes the header last:
+// without it the file is torn.
+func writeContent(f *os.File, write func(io.Writer) error) error {
 	if _, err := f.Write(make([]byte, headerBytes)); err != nil {
 		return err
 	}
-	content := &summer{w: f, table: castagnoli()}
+	content := &checksumWriter{w: f, table: castagnoli()}
 	buffer := bufio.NewWriterSize(content, bufferBytes)
 	if err := write(buffer); err != nil {
 		return err
@@ -90,15 +88,15 @@ func fill(f *os.File, write func(io.Writer) error) error {
 	return f.Sync()
 }
 
-// summer passes on what is written, counts and sums it.
-type summer struct {
+// checksumWriter writes to w, counts the bytes and computes their checksum.
+type checksumWriter struct {
 	w      io.Writer
 	table  *crc32.Table
 	sum    uint32
 	length uint64
 }
 
-func (s *summer) Write(b []byte) (int, error) {
+func (s *checksumWriter) Write(b []byte) (int, error) {
 	if s.length+uint64(len(b)) > MaxBytes {
 		return 0, ErrTooLarge
 	}
@@ -108,9 +106,8 @@ func (s *summer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// regular returns what is known of the regular file that path names itself, not
-// by a link.
-func regular(path string) (os.FileInfo, error) {
+// lstatRegular returns the FileInfo of a regular file. A link is refused.
+func lstatRegular(path string) (os.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
