@@ -17,21 +17,21 @@ const (
 	sets = 1024
 	ways = 4
 
-	// MaxRules is how many paths have a rule at most.
+	// MaxRules is the largest number of paths with a rule.
 	MaxRules = sets * ways
 
-	// maxNames and maxNameBytes bound one rule: a longer one counts as none.
+	// maxNames and maxNameBytes bound one rule: a longer rule is ignored.
 	maxNames     = 64
 	maxNameBytes = 1024
 
-	// A rule has firstVotes when it is learned, one more for each response that has it,
-	// one less for each that has not, and maxVotes at most. With none left it goes.
+	// A rule begins with firstVotes. A response with the rule adds a vote, up to maxVotes;
+	// one without it removes a vote. A rule without votes is removed.
 	firstVotes = 4
 	maxVotes   = 16
 
-	// idle is how long nobody has asked for a rule that may make room, in minutes.
-	// Look-ups no longer find the responses that are stored under it then.
-	idle = 10
+	// idleMinutes is how long a rule must be unused before another path may take its place.
+	// The responses that are stored under it are not found any more then.
+	idleMinutes = 10
 )
 
 // Table holds a rule for each of a bounded number of paths. It is safe for
@@ -42,28 +42,28 @@ type Table struct {
 	forgotten [sets]atomic.Uint64              // URLs of the paths of a set
 	count     atomic.Int64                     // of rules
 
-	mu     sync.Mutex // held by who learns; readers take no lock
-	number uint64     // of the last rule
+	mu         sync.Mutex // held by writers; readers take no lock
+	lastNumber uint64     // of the last rule
 }
 
-// New returns a Table without rules. The numbers of its rules begin above after: where what is
-// stored outlives the process, above those of all earlier tables.
-func New(after uint64) *Table { return &Table{seed: maphash.MakeSeed(), number: after} }
+// New returns a Table without rules. The numbers of its rules begin above after. If stored
+// responses outlive the process, after must be the largest number of all earlier tables.
+func New(after uint64) *Table { return &Table{seed: maphash.MakeSeed(), lastNumber: after} }
 
-// Empty reports whether there is no rule at all: then no path has to be hashed.
+// Empty reports whether the table has no rules: then no path has to be hashed.
 func (t *Table) Empty() bool { return t.count.Load() == 0 }
 
-// Path returns the hash by which the table knows the path of a target. Paths with one hash
-// share a rule, which is a guess for either.
+// Path returns the hash of the path of a target, for the other methods. Paths with the same
+// hash share a rule; it is only a guess for each of them.
 func (t *Table) Path(host, target []byte) uint64 {
 	path, _, _ := bytes.Cut(target, []byte("?"))
 	return bits.RotateLeft64(maphash.Bytes(t.seed, host), 21) ^ maphash.Bytes(t.seed, path)
 }
 
-// Rule returns the rule of a path, nil if it has none, and notes that it is in use
-// at the time now. It allocates nothing.
+// Rule returns the rule of a path, nil if it has none, and notes that it is used at the
+// time now. It does not allocate.
 func (t *Table) Rule(path uint64, now time.Time) *Rule {
-	r, _ := t.look(path)
+	r, _ := t.find(path)
 	if r == nil {
 		return nil
 	}
@@ -73,24 +73,23 @@ func (t *Table) Rule(path uint64, now time.Time) *Rule {
 	return r
 }
 
-// Peek is Rule that does not count as use.
+// Peek is Rule without noting the use.
 func (t *Table) Peek(path uint64) *Rule {
-	r, _ := t.look(path)
+	r, _ := t.find(path)
 	return r
 }
 
-// learn notes that a response of a path, received now, has the rule v, and returns
-// the rule of the path if it is the same, else nil. Taught says that it was not
-// until now: a path without a rule, or most of whose latest responses do not have its
-// own, takes up the next one.
+// learn notes that a response of a path, received now, has the rule v. It returns the rule
+// of the path if it is the same, otherwise nil. taught says that the path has just got the
+// rule: it had none, or most of its latest responses did not have it.
 func (t *Table) learn(path uint64, v rfc9111.NoVarySearch, now time.Time) (r *Rule, taught bool) {
-	if !small(v) {
-		t.disown(path)
+	if !storable(v) {
+		t.noRule(path)
 		return nil, false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r, place := t.look(path)
+	r, place := t.find(path)
 	if r != nil {
 		if r.search.Equal(&v) {
 			r.votes = min(r.votes+1, maxVotes)
@@ -102,9 +101,9 @@ func (t *Table) learn(path uint64, v rfc9111.NoVarySearch, now time.Time) (r *Ru
 	} else if place = t.roomLocked(path, now); place == nil {
 		return nil, false
 	}
-	t.number++
+	t.lastNumber++
 	v.Names = slices.Clone(v.Names)
-	r = &Rule{Number: t.number, search: v, path: path, votes: firstVotes}
+	r = &Rule{Number: t.lastNumber, search: v, path: path, votes: firstVotes}
 	r.used.Store(minute(now))
 	if place.Swap(r) == nil {
 		t.count.Add(1)
@@ -112,17 +111,17 @@ func (t *Table) learn(path uint64, v rfc9111.NoVarySearch, now time.Time) (r *Ru
 	return r, true
 }
 
-// disown notes that a response of a path has no rule.
-func (t *Table) disown(path uint64) {
+// noRule notes that a response of a path has no rule.
+func (t *Table) noRule(path uint64) {
 	if t.Empty() {
 		return
 	}
-	if r, _ := t.look(path); r == nil { // spares the many the lock
+	if r, _ := t.find(path); r == nil { // most paths have no rule, and need no lock
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r, place := t.look(path)
+	r, place := t.find(path)
 	if r == nil {
 		return
 	}
@@ -133,17 +132,17 @@ func (t *Table) disown(path uint64) {
 	t.count.Add(-1)
 }
 
-// Forget notes that a URL of a path is about to be forgotten, and returns the rule of
-// the path, nil if it has none. See the law of the package.
+// Forget notes that a URL of a path is being purged, and returns the rule of the path, nil if
+// it has none. The package comment says how a purge uses it.
 func (t *Table) Forget(path uint64) *Rule {
 	t.forgotten[path%sets].Add(1)
-	r, _ := t.look(path)
+	r, _ := t.find(path)
 	return r
 }
 
-// ForgetAll calls mark with the rule of a path that Forget returns, nil included, and again
-// with the next one while the path gets another rule meanwhile. A response to a rule that came
-// later began to be fetched later, or is not stored: see the law of the package.
+// ForgetAll calls mark with the rule that Forget returns, which may be nil. If the path has got
+// another rule meanwhile, it does so again. A response by a rule that comes later was fetched
+// later, or is not stored: see the package comment.
 func (t *Table) ForgetAll(path uint64, mark func(*Rule)) {
 	for rule := t.Forget(path); ; {
 		mark(rule)
@@ -155,11 +154,11 @@ func (t *Table) ForgetAll(path uint64, mark func(*Rule)) {
 	}
 }
 
-// Forgotten returns a number that Forget changes, for a few other paths too.
+// Forgotten returns a number that Forget changes, for this path and a few others.
 func (t *Table) Forgotten(path uint64) uint64 { return t.forgotten[path%sets].Load() }
 
-// look returns the rule of a path and where it is, nil if it has none.
-func (t *Table) look(path uint64) (*Rule, *atomic.Pointer[Rule]) {
+// find returns the rule of a path and its place, nil if it has none.
+func (t *Table) find(path uint64) (*Rule, *atomic.Pointer[Rule]) {
 	set := &t.rules[path%sets]
 	for i := range set {
 		if r := set[i].Load(); r != nil && r.path == path {
@@ -169,8 +168,8 @@ func (t *Table) look(path uint64) (*Rule, *atomic.Pointer[Rule]) {
 	return nil, nil
 }
 
-// roomLocked returns a place for a path that has none: a free one, or that of the
-// rule that was not in use for longest, if that is long enough. Nil is no room.
+// roomLocked returns a place for a path that has none: a free one, or that of the least
+// recently used rule, if it was unused for long enough. nil is no room.
 func (t *Table) roomLocked(path uint64, now time.Time) *atomic.Pointer[Rule] {
 	set := &t.rules[path%sets]
 	oldest, at := &set[0], int64(math.MaxInt64)
@@ -183,7 +182,7 @@ func (t *Table) roomLocked(path uint64, now time.Time) *atomic.Pointer[Rule] {
 			oldest, at = &set[i], used
 		}
 	}
-	if at > minute(now)-idle {
+	if at > minute(now)-idleMinutes {
 		return nil
 	}
 	return oldest

@@ -56,16 +56,16 @@ func TestRuleIsTheOneOfMostResponses(t *testing.T) {
 	}
 
 	for range 3 {
-		table.disown(path)
+		table.noRule(path)
 	}
 	if table.Rule(path, at(0)) == nil {
 		t.Error("three responses without a rule have ended one")
 	}
-	table.disown(path)
+	table.noRule(path)
 	if table.Rule(path, at(0)) != nil || !table.Empty() {
 		t.Error("four responses without a rule have not ended one")
 	}
-	table.disown(path)
+	table.noRule(path)
 	f(u, 1, true, true)
 }
 
