@@ -10,17 +10,17 @@ import (
 
 var semicolon = []byte(";")
 
-// mostCookies is how many cookies a line may have to be readable: as many as browsers
-// send at most. Beyond some number servers drop the rest, or refuse.
-const mostCookies = 180
+// maxCookies is the largest number of cookies of a readable line: browsers send no more.
+// Beyond some number, servers drop cookies or refuse the request.
+const maxCookies = 180
 
-// appendCookies appends the kind of what follows, the names in the rules, each with
-// its values if cookies can be told apart, and the lines themselves if not.
+// appendCookies appends the kind of what follows and the names in the rules. If the lines
+// are readable, each name has its values behind it; otherwise the lines follow.
 func (r *Rules) appendCookies(dst []byte, lines [][]byte) []byte {
 	if !Readable(lines) {
-		dst = append(dst, whole)
+		dst = append(dst, cookieLines)
 		for _, name := range r.cookies {
-			dst = appendPart(dst, name)
+			dst = appendLengthPrefixed(dst, name)
 		}
 		return appendLines(dst, lines)
 	}
@@ -28,9 +28,9 @@ func (r *Rules) appendCookies(dst []byte, lines [][]byte) []byte {
 	if len(lines) == 1 {
 		line = lines[0]
 	}
-	dst = append(dst, named)
+	dst = append(dst, cookieValues)
 	for _, name := range r.cookies {
-		dst = appendPart(dst, name)
+		dst = appendLengthPrefixed(dst, name)
 		dst = appendValues(dst, line, name)
 	}
 	return dst
@@ -43,14 +43,14 @@ func appendValues(dst, line []byte, name string) []byte {
 		var piece []byte
 		piece, line = nextCookie(line)
 		if len(piece) > len(name) && piece[len(name)] == '=' && string(piece[:len(name)]) == name {
-			dst = appendPart(append(dst, 1), piece[len(name)+1:])
+			dst = appendLengthPrefixed(append(dst, 1), piece[len(name)+1:])
 		}
 	}
 	return append(dst, 0)
 }
 
-// nextCookie takes the first cookie off a line: what stands before a semicolon, which
-// one space may follow.
+// nextCookie returns the first cookie of a line, up to the semicolon, and the rest without
+// one space at its beginning.
 func nextCookie(line []byte) (piece, rest []byte) {
 	piece, rest, _ = bytes.Cut(line, semicolon)
 	if len(rest) > 0 && rest[0] == ' ' {
@@ -59,9 +59,9 @@ func nextCookie(line []byte) (piece, rest []byte) {
 	return piece, rest
 }
 
-// Ambiguous reports whether the rules name cookies and an origin may read them in the
-// lines of Cookie otherwise than they are keyed: the lines are not Readable, a cookie that
-// is named comes twice, or another may be taken for it.
+// Ambiguous reports whether the rules name cookies, and an origin may read other values for
+// them than the keyed ones: the lines of Cookie are not Readable, a named cookie comes twice,
+// or another cookie may be taken for it.
 func (r *Rules) Ambiguous(lines [][]byte) bool {
 	if len(r.cookies) == 0 || len(lines) == 0 {
 		return false
@@ -86,7 +86,7 @@ func (r *Rules) Ambiguous(lines [][]byte) bool {
 }
 
 // HasAllCookies reports whether every cookie in the lines of Cookie is in the key: the lines are Readable, and the rules name
-// each of their cookies. It allocates nothing.
+// each of their cookies. It does not allocate.
 func (r *Rules) HasAllCookies(lines [][]byte) bool {
 	if len(lines) == 0 {
 		return true
@@ -104,12 +104,11 @@ func (r *Rules) HasAllCookies(lines [][]byte) bool {
 	return true
 }
 
-// Readable reports whether only one reading fits the lines of Cookie, so that all
-// parsers find the same cookies in them: there is one line at most, and it is a
-// cookie-string by RFC 6265 section 4.2.1, whose space behind a semicolon may be left
-// out. Names that begin with a dollar sign, and those of the attributes of Set-Cookie,
-// have some parsers read the rest in another way or not at all (RFC 2965). It allocates
-// nothing.
+// Readable reports whether all parsers find the same cookies in the lines of Cookie: there
+// is at most one line, and it is a cookie-string by RFC 6265 section 4.2.1; the space behind
+// a semicolon may be missing. Names that begin with a dollar sign, and names of attributes of
+// Set-Cookie, are not readable: some parsers read the rest in another way (RFC 2965). It does
+// not allocate.
 func Readable(lines [][]byte) bool {
 	if len(lines) != 1 {
 		return len(lines) == 0
@@ -121,42 +120,41 @@ func Readable(lines [][]byte) bool {
 	for n := 0; len(line) > 0; n++ {
 		var piece []byte
 		piece, line = nextCookie(line)
-		if n == mostCookies || !plainCookie(piece) {
+		if n == maxCookies || !unambiguousCookie(piece) {
 			return false
 		}
 	}
 	return true
 }
 
-// plainCookie reports whether piece is a name and a value of which all parsers
-// think the same.
-func plainCookie(piece []byte) bool {
+// unambiguousCookie reports whether piece is a name and a value that all parsers read in the
+// same way.
+func unambiguousCookie(piece []byte) bool {
 	name := cookieName(piece)
-	if len(name) == len(piece) || !validCookieName(name) || attribute(name) {
+	if len(name) == len(piece) || !validCookieName(name) || isAttribute(name) {
 		return false
 	}
 	value := piece[len(name)+1:]
 	if n := len(value); n > 1 && value[0] == '"' && value[n-1] == '"' {
 		value = value[1 : n-1]
 	}
-	return octets(value)
+	return validCookieValue(value)
 }
 
-// cookieName returns what stands before the first equals sign, all of piece if there is
-// none.
+// cookieName returns the part of piece before the first equals sign, or all of piece.
 func cookieName(piece []byte) []byte {
 	name, _, _ := bytes.Cut(piece, []byte("="))
 	return name
 }
 
-// validCookieName reports whether name can be one. A dollar sign at its start makes
-// some parsers read the whole line by RFC 2965, with commas and quotes.
+// validCookieName reports whether name is a valid name of a cookie. A dollar sign at its
+// beginning makes some parsers read the whole line by RFC 2965, with commas and quotes.
 func validCookieName[T string | []byte](name T) bool {
 	return field.ValidName(name) && name[0] != '$'
 }
 
-// attribute reports whether name is that of an attribute of Set-Cookie, in any case.
-func attribute[T string | []byte](name T) bool {
+// isAttribute reports whether name is an attribute of Set-Cookie, without case.
+func isAttribute[T string | []byte](name T) bool {
 	for _, a := range [...]string{"path", "domain", "expires", "max-age", "secure", "httponly", "samesite", "version", "comment", "partitioned"} {
 		if len(name) == len(a) && strings.EqualFold(string(name), a) {
 			return true
@@ -165,9 +163,9 @@ func attribute[T string | []byte](name T) bool {
 	return false
 }
 
-// octets reports whether b has only bytes of a cookie's value: no control byte, no
-// space, and none of the five signs that some parsers give a meaning.
-func octets(b []byte) bool {
+// validCookieValue reports whether b has only bytes of a cookie's value (RFC 6265 section
+// 4.1.1): ASCII without control bytes, space, quote, comma, semicolon and backslash.
+func validCookieValue(b []byte) bool {
 	for _, c := range b {
 		switch {
 		case c <= ' ', c >= 0x7f, c == '"', c == ',', c == ';', c == '\\':
@@ -177,10 +175,9 @@ func octets(b []byte) bool {
 	return true
 }
 
-// resembles reports whether some origin may take a cookie of this name for one called
-// want, or with prefix for one that begins so: names are decoded by some, their case
-// counts for nothing to others, PHP makes an underscore of a dot, and reads an element of
-// an array behind a bracket.
+// resembles reports whether some origin may take a cookie called name for one called want,
+// or, with prefix, for one whose name begins with want. Some origins decode names, others
+// ignore case; PHP turns a dot into an underscore, and reads a bracket as an array index.
 func resembles(name []byte, want string, prefix bool) bool {
 	d := decoder{rest: name}
 	for i := range len(want) {
@@ -193,7 +190,7 @@ func resembles(name []byte, want string, prefix bool) bool {
 	return prefix || !more || c == '['
 }
 
-// folded returns a letter in lower case, a digit as it is, and one sign for all others.
+// folded returns a letter in lower case, a digit unchanged, and an underscore for other bytes.
 func folded(c byte) byte {
 	switch {
 	case 'A' <= c && c <= 'Z':

@@ -8,7 +8,7 @@ import (
 // CookieNames are names of cookies. A * at the end stands for any ending.
 type CookieNames []string
 
-// Match reports whether a cookie is among them. Case matters.
+// Match reports whether n names the cookie. Case matters.
 func (n CookieNames) Match(cookie []byte) bool {
 	for _, name := range n {
 		if start, open := strings.CutSuffix(name, "*"); open && strings.HasPrefix(string(cookie), start) || string(cookie) == name {
@@ -18,7 +18,7 @@ func (n CookieNames) Match(cookie []byte) bool {
 	return false
 }
 
-// Found reports whether a line of Cookie, which is Readable, has one of them, or one that
+// Found reports whether a line of Cookie, which is Readable, has a named cookie, or one that
 // some origin may take for it.
 func (n CookieNames) Found(line []byte) bool {
 	for len(line) > 0 {
@@ -35,9 +35,9 @@ func (n CookieNames) Found(line []byte) bool {
 }
 
 // AppendOthers appends a line of Cookie to dst without the cookies that are named, and
-// reports whether there were any; otherwise it appends nothing. Whatever the line is, its
-// pieces lie between semicolons; what is left of it is joined by a semicolon and a space.
-// It allocates only if dst has to grow.
+// reports whether there were any; otherwise it appends nothing. It splits any line at
+// semicolons, and joins the rest by a semicolon and a space. It allocates only if dst has to
+// grow.
 func (n CookieNames) AppendOthers(dst, line []byte) (out []byte, found bool) {
 	named := func(piece []byte) bool { return n.Match(bytes.Trim(cookieName(piece), " \t")) }
 	for piece := range bytes.SplitSeq(line, semicolon) {

@@ -5,26 +5,25 @@ import (
 	"math"
 )
 
-// partMark stands behind opening where the number of header rules would, which is
+// partMark stands behind selectorsMark in place of the number of header rules, which is
 // never that large.
 const partMark = maxNames + 1
 
-// AppendPart appends what names a part of the representation that the key in dst
-// names, and returns the longer slice: the slice of this number, from 0, where slices
-// are of size bytes; with size 0, the one part that is kept of it. The part of a
-// variant may follow. No key without a part is the same, and no request can choose
-// one that is. AppendPart allocates only if dst has to grow.
+// AppendPart appends the name of a part of the representation to its key in dst, and
+// returns the extended key. The part is the slice with this number, from 0, of size bytes;
+// with size 0 it is the only part that is kept. A variant may follow. No request can choose
+// a key that is equal to one with a part. AppendPart allocates only if dst has to grow.
 func AppendPart(dst []byte, size, number int64) []byte {
-	dst = append(dst, opening)
+	dst = append(dst, selectorsMark)
 	dst = binary.AppendUvarint(dst, partMark)
 	dst = binary.AppendUvarint(dst, uint64(size))
 	return binary.AppendUvarint(dst, uint64(number))
 }
 
-// Part returns what AppendPart appended behind a key, where key, the part of a key behind its URL, begins with that. Number is -1 with
-// size 0, since the one part that is kept has none.
+// Part returns what AppendPart has appended. key is the part of a key behind its URL. number
+// is -1 with size 0: the only part that is kept has no number.
 func Part(key []byte) (size, number int64, ok bool) {
-	if len(key) == 0 || key[0] != opening {
+	if len(key) == 0 || key[0] != selectorsMark {
 		return 0, 0, false
 	}
 	var numbers [3]uint64

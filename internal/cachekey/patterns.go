@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// patterns are names of parameters, some by how they begin.
+// patterns are names of parameters, and prefixes of names.
 type patterns struct {
 	exact    map[string]bool
 	prefixes []string
@@ -26,13 +26,13 @@ func newPatterns(names []string) patterns {
 	return p
 }
 
-// match reports whether name, as received, is one of those meant.
+// match reports whether name, as received, matches a pattern.
 func (p *patterns) match(name []byte) bool {
-	if plain(name) {
+	if isPlain(name) {
 		return p.matchDecoded(name)
 	}
-	// One byte more than any pattern has: what does not fit is longer than all of
-	// them, and its beginning is there.
+	// One byte more than any pattern has: a name that does not fit is longer than every
+	// pattern, and its beginning is enough for prefixes.
 	var room [maxNameBytes + 1]byte
 	n := 0
 	for d := (decoder{rest: name}); n < len(room); n++ {
@@ -74,7 +74,7 @@ func (d *decoder) next() (c byte, ok bool) {
 
 // compareDecoded orders names by what they decode to.
 func compareDecoded(a, b []byte) int {
-	if plain(a) && plain(b) {
+	if isPlain(a) && isPlain(b) {
 		return bytes.Compare(a, b)
 	}
 	x, y := decoder{rest: a}, decoder{rest: b}
@@ -94,6 +94,6 @@ func compareDecoded(a, b []byte) int {
 	}
 }
 
-func plain(name []byte) bool {
+func isPlain(name []byte) bool {
 	return bytes.IndexByte(name, '%') < 0 && bytes.IndexByte(name, '+') < 0
 }

@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// AppendTarget appends the target that is keyed to dst: raw, which is a path and
-// perhaps a query, without the parameters that the rules ignore, sorted if they say
-// so. The path and the bytes of each parameter stay as they are. Without query
-// rules the target is raw itself.
+// AppendTarget appends the target for the key to dst: raw, a path with or without a
+// query, without the parameters that the rules ignore, and sorted if the rules say so.
+// The path and the bytes of each parameter do not change. Without query rules the target
+// is raw itself.
 //
-// The same target must be forwarded to the origin: see the laws of the package.
+// The same target must be forwarded to the origin: see the package comment.
 //
-// Parameters lie between ampersands and end their name at the first "=". Names are
-// compared as an origin reads them: percent-decoded once, "+" as a space (WHATWG
-// URL standard, section 5.1), so that no spelling of a name slips past its rule.
-// Empty parameters are dropped, and a question mark that nothing follows.
+// Parameters are separated by ampersands; a name ends at the first "=". Names are compared
+// as an origin reads them: percent-decoded once, "+" as a space (WHATWG URL standard,
+// section 5.1). So no spelling of a name avoids its rule. Empty parameters are dropped, and
+// so is a question mark at the end.
 //
-// It gives the same target for its own result. It never appends more bytes than
-// raw has, and does not allocate if dst has room for them, but for sorting more
-// than 32 parameters.
+// AppendTarget is idempotent. It never appends more bytes than raw has. It does not
+// allocate if dst has room for them, except to sort more than 32 parameters.
 func (r *Rules) AppendTarget(dst, raw []byte) []byte {
 	path, query, found := bytes.Cut(raw, []byte("?"))
 	if !r.query || !found {
@@ -39,10 +38,9 @@ func (r *Rules) AppendTarget(dst, raw []byte) []byte {
 	return dst
 }
 
-// Prefix returns what of a prefix of targets can be looked for among keyed targets:
-// the prefix itself, or its path where query rules may have changed what follows. A
-// purge by prefix then purges more than it was asked for, rather than less. The
-// result shares the bytes of prefix.
+// Prefix returns the prefix of keyed targets for a prefix of targets: prefix itself, or its
+// path if query rules may have changed the rest. A purge by prefix then purges more than it
+// was asked for, rather than less. The result shares the bytes of prefix.
 func (r *Rules) Prefix(prefix []byte) []byte {
 	if !r.query {
 		return prefix
@@ -68,18 +66,18 @@ func parameterName(piece []byte) []byte {
 	return name
 }
 
-// parameter is one of a query, between from and to; name is where its name ends. No
-// target comes near the limit of the numbers.
+// parameter is a parameter of a query, from from to to; name is the end of its name. Targets
+// are far shorter than the limit of int32.
 type parameter struct{ from, name, to int32 }
 
-// usualParameters is how many can be sorted without allocating.
-const usualParameters = 32
+// stackParameters is how many parameters can be sorted without allocating.
+const stackParameters = 32
 
-// appendSorted appends the parameters of query that are kept, by their decoded
-// names and then by their place. An origin takes names with the same decoded form
-// for one, and may answer by the order of its values.
+// appendSorted appends the parameters of query that are kept, sorted by their decoded
+// names and then by their place. For an origin, names with the same decoded form are one
+// name, and the order of its values may matter.
 func (r *Rules) appendSorted(dst, query []byte) []byte {
-	var room [usualParameters]parameter
+	var room [stackParameters]parameter
 	list := room[:0]
 	if n := bytes.Count(query, []byte("&")) + 1; n > len(room) {
 		list = make([]parameter, 0, n)

@@ -9,24 +9,22 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Limits of rules: beyond them, a mistake is likelier than a need, and each request
-// pays for each name.
+// Limits of rules: more is probably a mistake, and each request pays for each name.
 const (
 	maxNames     = 64
 	maxNameBytes = 128
 )
 
-// Options are the rules of one route; none leave the key as it is.
+// Options are the rules of one route. Without rules the key does not change.
 type Options struct {
-	// IgnoreQuery names query parameters that take no part in the key. A name that
-	// ends in * stands for all that begin so: utm_* is one rule, * alone drops the
-	// whole query.
+	// IgnoreQuery names query parameters that are not in the key. A * at the end stands for
+	// any ending: utm_* is one rule, * alone drops the whole query.
 	IgnoreQuery []string
-	// OnlyQuery names those that do, as IgnoreQuery does; all others are ignored.
-	// Only one of the two may be given.
+	// OnlyQuery names the only parameters in the key, in the form of IgnoreQuery. Only one
+	// of the two may be given.
 	OnlyQuery []string
-	// SortQuery puts the parameters in the order of their names. Parameters of the
-	// same name keep theirs.
+	// SortQuery sorts the parameters by their names. Parameters of the same name keep
+	// their order.
 	SortQuery bool
 	// Headers names request fields that select a response. Case does not matter.
 	Headers []string
@@ -34,11 +32,11 @@ type Options struct {
 	Cookies []string
 }
 
-// Rules are Options made ready for requests. They are immutable. The zero Rules
-// have no rule.
+// Rules are Options, prepared for requests. They are immutable. The zero Rules have no
+// rule.
 type Rules struct {
 	query   bool // there is a query rule
-	keep    bool // names are those to keep, not those to ignore
+	keep    bool // names are to be kept, not to be ignored
 	names   patterns
 	sort    bool
 	headers []string // canonical, sorted
@@ -46,9 +44,9 @@ type Rules struct {
 	route   string   // see Within
 }
 
-// Within returns rules that mean the same and add the name of a route to the selectors. They are for
-// a route that shares URLs with others: what is stored for one is then not found by another. The name
-// is not empty.
+// Within returns the same rules with the name of a route as a selector. They are for a route that
+// shares URLs with others: a response that is stored for one route is then not found by another. The
+// name must not be empty.
 func (r *Rules) Within(route string) *Rules {
 	own := *r
 	own.route = route
@@ -103,39 +101,39 @@ func New(o Options) (*Rules, error) {
 	for _, name := range o.Headers {
 		r.headers = append(r.headers, field.Canonical(name))
 	}
-	r.headers = set(r.headers)
-	r.cookies = set(slices.Clone(o.Cookies))
+	r.headers = sortedUnique(r.headers)
+	r.cookies = sortedUnique(slices.Clone(o.Cookies))
 	return r, nil
 }
 
-// set makes names sorted, each once: rules that mean the same give the same keys.
-func set(names []string) []string {
+// sortedUnique sorts names and removes duplicates, so that rules with the same meaning give the
+// same keys.
+func sortedUnique(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// validParameter accepts any name a parameter may decode to. A star may stand at
-// the end alone; elsewhere it would look like a rule that there is not.
+// validParameter accepts any decoded name of a parameter. A star is only allowed at the end:
+// elsewhere it would look like a wildcard.
 func validParameter(name string) bool {
 	return name != "" && strings.IndexByte(name[:len(name)-1], '*') < 0
 }
 
-// validHeader refuses what has its own place in the key: Host is in the URL part,
-// and single cookies have a rule of their own. All of Cookie would be a key for
-// each client.
+// validHeader refuses fields with a place of their own in the key: Host is in the URL part,
+// and cookies have their own rule. The whole of Cookie would give each client its own key.
 func validHeader(name string) bool {
 	switch field.Canonical(name) {
 	case "Host", "Cookie":
 		return false
 	}
-	return field.ValidName(name) && !starred(name)
+	return field.ValidName(name) && !hasStar(name)
 }
 
-// validCookie refuses what no line has that only one reading fits.
+// validCookie refuses names that no Readable line has, and patterns.
 func validCookie(name string) bool {
-	return validCookieName(name) && !attribute(name) && !starred(name)
+	return validCookieName(name) && !isAttribute(name) && !hasStar(name)
 }
 
-// starred reports whether name looks like a pattern. Tokens may have a star, but no
+// hasStar reports whether name looks like a pattern. Tokens may have a star, but no
 // field or cookie that is in use does.
-func starred(name string) bool { return strings.Contains(name, "*") }
+func hasStar(name string) bool { return strings.Contains(name, "*") }
