@@ -40,6 +40,9 @@ const (
 	Down
 )
 
+// States are all of them.
+var States = [...]State{Up, Ejected, Down}
+
 // String returns the state as one word.
 func (s State) String() string {
 	switch s {
