@@ -129,6 +129,7 @@ func (e *edge) build() error {
 		return err
 	}
 	e.now.Store(first)
+	e.registry.MustRegister(origin.NewCollector(e.originStats))
 	e.nameOrigins()
 	if err := e.buildACME(); err != nil {
 		return err

@@ -145,6 +145,15 @@ func (e *edge) serverChanged(name string, c origin.Change) {
 	e.log.Warn("origin server is out", append(args, slog.Any("error", c.Err))...)
 }
 
+// originStats returns what the origins in force do now.
+func (e *edge) originStats() (all []origin.Stats) {
+	now := time.Now()
+	for _, o := range e.now.Load().origins {
+		all = append(all, o.origin.Stats(now))
+	}
+	return all
+}
+
 // originStatus is one origin.
 type originStatus struct {
 	Name    string         `json:"name"`

@@ -67,6 +67,17 @@ func (s *server) states() string {
 	return strings.Join(out, " ")
 }
 
+// wantServers compares the numbers of servers of app by state in /metrics.
+func (s *server) wantServers(up, ejected, down int) {
+	s.t.Helper()
+	_, text := get(s.t, "http://"+s.admin+"/metrics")
+	for state, want := range map[string]int{"up": up, "ejected": ejected, "down": down} {
+		if line := fmt.Sprintf("edgeproxy_origin_servers{origin=\"app\",state=%q} %d\n", state, want); !strings.Contains(text, line) {
+			s.t.Errorf("/metrics has no line %s", line)
+		}
+	}
+}
+
 func (s *server) logged(level, message string) bool {
 	for _, l := range s.lines() {
 		if l.Level == level && l.Message == message {
@@ -170,6 +181,32 @@ func TestServersShareTheRequests(t *testing.T) {
 	}
 }
 
+// The servers that are counted are those of the file in force, by origin.
+func TestServersAreCountedAfterAReload(t *testing.T) {
+	app := cachedOrigin(t)
+	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q, %q]}}\n", app, "http://127.0.0.1:9"))
+	c.wantServers(2, 0, 0)
+	c.write(fmt.Sprintf(`
+origins: {app: {servers: [%q]}, other: {servers: ["http://127.0.0.1:9", {url: "http://127.0.0.1:7", backup: true}]}}
+routes: [{name: default, origin: app}, {name: other, match: {path_prefix: /other}, origin: other}]
+`, app))
+	if got := c.reload(); got.code != exitDone {
+		t.Fatalf("got %d, %q", got.code, got.stderr)
+	}
+	c.wantServers(1, 0, 0)
+	if n := c.metric(`edgeproxy_origin_servers{origin="other",state="up"}`); n != 2 {
+		t.Errorf("got %d servers of the new origin, want 2, the backup among them", n)
+	}
+	c.write(fmt.Sprintf("origins: {app: {servers: [%q]}}\n", app))
+	if got := c.reload(); got.code != exitDone {
+		t.Fatalf("got %d, %q", got.code, got.stderr)
+	}
+	c.wantServers(1, 0, 0)
+	if _, text := get(t, "http://"+c.admin+"/metrics"); strings.Contains(text, `edgeproxy_origin_servers{origin="other"`) {
+		t.Error("got servers of an origin that is gone")
+	}
+}
+
 // A server goes away under way: no client sees it, and the operator does.
 func TestServerThatGoesAwayIsEjected(t *testing.T) {
 	a, b := startNamed(t, "a"), startNamed(t, "b")
@@ -184,6 +221,7 @@ func TestServerThatGoesAwayIsEjected(t *testing.T) {
 	if got := s.states(); got != "up ejected" {
 		t.Errorf("got states %s, want up ejected", got)
 	}
+	s.wantServers(1, 1, 0)
 	eventually(t, "the log says so", func() bool { return s.logged("WARN", "origin server is out") })
 }
 
@@ -209,6 +247,7 @@ func TestHealthChecksOfAFile(t *testing.T) {
 	s := serveServers(t, fmt.Sprintf("servers: [%q, %q], health: {path: /health, interval: 100ms, healthy: 1, unhealthy: 1}", a.URL, b.URL))
 	b.sick.Store(true)
 	eventually(t, "b is down", func() bool { return s.states() == "up down" })
+	s.wantServers(1, 0, 1)
 	for i := range 4 {
 		if _, body := get(t, fmt.Sprintf("http://%s/%d", s.address, i)); !strings.HasPrefix(body, "a ") {
 			t.Errorf("got %q, want a's answer", body)
@@ -216,6 +255,7 @@ func TestHealthChecksOfAFile(t *testing.T) {
 	}
 	b.sick.Store(false)
 	eventually(t, "b is up", func() bool { return s.states() == "up up" })
+	s.wantServers(2, 0, 0)
 	eventually(t, "the log says so", func() bool { return s.logged("INFO", "origin server is back") })
 }
 

@@ -65,7 +65,7 @@ func TestPoliciesByHand(t *testing.T) {
 var applicable = []string{
 	"edgeproxy_requests_total", "edgeproxy_request_duration_seconds", "edgeproxy_first_byte_seconds", "edgeproxy_response_bytes_total",
 	"edgeproxy_origin_requests_total", "edgeproxy_origin_bytes_total", "edgeproxy_origin_first_byte_seconds",
-	"edgeproxy_origin_queue_requests", "edgeproxy_origin_local_failures_total", "edgeproxy_origin_connections", "edgeproxy_collapsed_requests_total",
+	"edgeproxy_origin_queue_requests", "edgeproxy_origin_local_failures_total", "edgeproxy_origin_connections", "edgeproxy_origin_servers", "edgeproxy_collapsed_requests_total",
 	"edgeproxy_cache_writes_total", "edgeproxy_cache_write_bytes_total", "edgeproxy_cache_held_back_total",
 	"edgeproxy_cache_held_back_bytes_total", "edgeproxy_not_stored_total", "edgeproxy_cache_objects", "edgeproxy_cache_bytes",
 	"edgeproxy_cache_max_bytes", "edgeproxy_cache_evictions_total", "edgeproxy_filter_fill_ratio",
