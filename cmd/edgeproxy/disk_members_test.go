@@ -69,7 +69,7 @@ func TestDirectoriesOfTheDiskTierComeAndGo(t *testing.T) {
 
 	with(t, severalDisks(t, origin.url, a), func(s *server) { s.wantCached("/8/2000", "fwd=uri-miss; stored") }) // b is out, and used elsewhere
 	said := with(t, severalDisks(t, origin.url, b), func(s *server) { all("fwd=uri-miss; stored", s) })
-	if !strings.Contains(said, "not what was purged of them") {
+	if !strings.Contains(said, "but no purge records") {
 		t.Errorf("b alone: got %q, want it to say why nothing that it has is used", said)
 	}
 	if got := runBinary(t, "check", "-c", both); got.code != exitDone || !strings.Contains(got.stderr, "what is stored there is dropped at the next start") {
