@@ -78,7 +78,7 @@ func followLog(ctx context.Context, t *tail, o logOptions, filters []logFilter, 
 		}
 		if p.malformed > 0 && !p.warned {
 			p.warned = true
-			_, _ = fmt.Fprintln(stderr, "edgeproxy: log: skipped a line that is not one JSON object; more such lines are skipped without a message")
+			_, _ = fmt.Fprintln(stderr, "edgeproxy: log: skipped a line that is not one JSON object; more such lines are skipped without a message. access_log.format: json writes such objects, combined and template do not")
 		}
 		if o.once {
 			return nil

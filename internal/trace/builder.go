@@ -117,7 +117,7 @@ func (b *builder) finish() (*Trace, error) {
 	t := b.trace // a copy, so that the rest of the builder can go
 	f := &t.facts
 	if f.Requests == 0 {
-		return nil, fmt.Errorf("no usable request (%d bad lines, %d skipped)", f.BadLines, f.Skipped)
+		return nil, fmt.Errorf("no usable request (%d bad lines, %d skipped): of a log GETs and HEADs with status 200 or 304 count", f.BadLines, f.Skipped)
 	}
 	if err := t.requests.seal(); err != nil {
 		return nil, err
