@@ -229,7 +229,7 @@ func TestLargeHitIsOneReadAndOneWrite(t *testing.T) {
 				t.Errorf("sendfile: got %d bytes by %d calls, want bodies of %d by one call each", sent, calls, size)
 			}
 			counts["sendfile"] = bodies
-			if counts["read"] != hits || counts["writev"]+counts["sendfile"] != hits || counts["sendto"] != counts["sendfile"] {
+			if counts["read"] != hits || counts["writev"]+counts["sendmsg"]+counts["sendfile"] != hits || counts["sendto"] != counts["sendfile"] {
 				t.Fatalf("successful calls for %d hits of %s: got %v", hits, sizeText(size), counts)
 			}
 			copied = counts["sendfile"] > 0
@@ -240,15 +240,15 @@ func TestLargeHitIsOneReadAndOneWrite(t *testing.T) {
 	}
 }
 
-// checkWrite looks at the vector of a writev: a head, and a body of just its
+// checkWrite looks at the vector of a writev or sendmsg: a head, and a body of just its
 // length. A body that went through a buffer would be one piece with the head.
 func checkWrite(t *testing.T, c call, size int) {
 	t.Helper()
-	if c.name != "writev" {
+	if c.name != "writev" && c.name != "sendmsg" {
 		return
 	}
 	pieces := iovec.FindAllStringSubmatch(c.args, -1)
 	if len(pieces) != 2 || pieces[1][1] != strconv.Itoa(size) {
-		t.Errorf("writev: got pieces %v, want a head and a body of %d bytes", pieces, size)
+		t.Errorf("%s: got pieces %v, want a head and a body of %d bytes", c.name, pieces, size)
 	}
 }
