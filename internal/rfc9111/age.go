@@ -7,11 +7,11 @@ import (
 )
 
 // InitialAge returns the response's age when it was received, from 0 to 2^31
-// seconds: corrected_initial_age of RFC 9111 section 4.2.3, the larger of what
-// Date shows and of what Age says plus the time the exchange took.
+// seconds: corrected_initial_age of RFC 9111 section 4.2.3, the larger of the age
+// by Date, and of Age plus the duration of the exchange.
 //
-// What Date shows counts in whole seconds, as Date does: otherwise a response
-// made and received within one second would look up to a second old.
+// The age by Date is truncated to whole seconds, the resolution of Date. Otherwise
+// a response made and received within one second would look up to a second old.
 func InitialAge(h field.List, requestTime, responseTime time.Time) time.Duration {
 	apparent := clamp(responseTime.Sub(originDate(h, responseTime))).Truncate(time.Second)
 	delay := clamp(responseTime.Sub(requestTime))
@@ -19,15 +19,15 @@ func InitialAge(h field.List, requestTime, responseTime time.Time) time.Duration
 }
 
 // CurrentAge returns the age at now of a response that had the age initial at
-// responseTime, from 0 to 2^31 seconds (RFC 9111 section 4.2.3). A clock that
-// went back makes nothing younger than it was.
+// responseTime, from 0 to 2^31 seconds (RFC 9111 section 4.2.3). If the clock went
+// back, the response does not become younger than initial.
 func CurrentAge(initial time.Duration, responseTime, now time.Time) time.Duration {
 	return clamp(clamp(initial) + clamp(now.Sub(responseTime)))
 }
 
 // ageValue reads Age: the first member over all its lines, ignored unless it is
-// digits only (RFC 9111 section 5.1). Parameters, which Age has not, are passed
-// over: that makes a response no younger.
+// digits only (RFC 9111 section 5.1). Age has no parameters; any that are there are
+// skipped, which never makes a response younger.
 func ageValue(h field.List) time.Duration {
 	for i := range h {
 		if h[i].Name != "Age" {

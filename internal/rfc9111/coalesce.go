@@ -1,13 +1,13 @@
 package rfc9111
 
-// Coalesce joins the ranges that overlap and returns what is left, in the order
-// asked for: a joined range stands where the first of its parts stood. A server may
-// do so, and sends no byte twice then (RFC 9110 section 15.3.7.2). Ranges that only
-// touch stay apart.
+// Coalesce joins ranges that overlap. The result is in the requested order; a
+// joined range takes the place of the first of its parts. A server may do so, and
+// then sends no byte twice (RFC 9110 section 15.3.7.2). Ranges that only touch are
+// not joined.
 //
-// It works within ranges, which is not to be used afterwards, and allocates
-// nothing. The time it takes is quadratic in the number of ranges, which
-// AppendRanges limits.
+// It works in place and allocates nothing. The caller must not use ranges
+// afterwards. It takes time quadratic in the number of ranges, which AppendRanges
+// limits.
 func Coalesce(ranges []Range) []Range {
 	apart := ranges[:0]
 	for _, r := range ranges {
@@ -16,8 +16,9 @@ func Coalesce(ranges []Range) []Range {
 	return apart
 }
 
-// absorb adds r to ranges that do not overlap each other, so that they still do
-// not. What overlaps r before it is joined with something is all that does after.
+// absorb adds r to apart, ranges that do not overlap each other, and keeps that so.
+// One pass is enough: a join never makes r overlap another range that it did not
+// overlap before.
 func absorb(apart []Range, r Range) []Range {
 	kept, place := apart[:0], -1
 	for _, s := range apart {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The codings that Accept-Encoding is folded to, as a set.
+// The content codings that Codings knows, as bits of a set.
 const (
 	codingZstd = 1 << iota
 	codingBr
@@ -15,13 +15,14 @@ const (
 	codingKnown = codingZstd | codingBr | codingGzip
 )
 
-// codingWords are the members of a folded field, in their order.
+// codingWords are the names of the codings, in the order in which Codings writes them.
 var codingWords = [...]string{"zstd", "br", "gzip", "identity"}
 
 const identityRefused = "identity;q=0"
 
-// foldedCodings are the fields that Codings returns: by the set that is accepted, and by
-// whether identity is refused.
+// foldedCodings has every value that Codings returns for lines that are not all empty.
+// The first index is 1 if identity is refused, the second is the set of accepted
+// codings.
 var foldedCodings = func() (all [2][2 * codingIdentity][]byte) {
 	for refused := range all {
 		for set := range all[refused] {
@@ -43,19 +44,19 @@ var foldedCodings = func() (all [2][2 * codingIdentity][]byte) {
 	return all
 }()
 
-// Codings returns the Accept-Encoding that says in one form what the lines of a request
-// say of the codings that are in use: those accepted of zstd, br, gzip and identity, in
-// this order, without weights; "identity;q=0" at the end where identity is refused (RFC
-// 9110 section 12.5.3). It is nil where there is no line, and empty where all are empty.
+// Codings returns the Accept-Encoding lines of a request as one normalized value (RFC
+// 9110 section 12.5.3). It lists the accepted ones of zstd, br, gzip and identity, in
+// this order and without weights. "identity;q=0" comes last if identity is refused. The
+// result is nil if there is no line, and empty if all lines are empty.
 //
-// What a client accepts never grows by it. Other codings are left out; so is a member
-// that cannot be read, or that is refused elsewhere. A "*" asks for nothing in
-// particular, so identity answers it; only where identity is refused does it stand for
-// the codings that are not named.
+// The result never accepts more than the client does. Other codings are left out, and
+// so is a member that is malformed, or that another member refuses. "*" adds nothing
+// unless identity is refused; then it stands for the codings that are not named. If
+// no coding is left and identity is not refused, the result is "identity".
 //
-// The order of codings means nothing, and weights are wishes that hardly an origin
-// heeds: without both, browsers share variants, and the spellings that a client can think
-// of are few. The result is not to be written to. Codings allocates nothing.
+// The order of codings has no meaning, and few origins respect weights. Without both,
+// browsers share variants, and a client cannot make many variants by other spellings. The
+// caller must not write to the result. Codings allocates nothing.
 func Codings(lines [][]byte) []byte {
 	if len(lines) == 0 {
 		return nil
@@ -71,8 +72,8 @@ func Codings(lines [][]byte) []byte {
 	return c.folded()
 }
 
-// WithoutCodings returns what Codings has folded as it is where no coding is wanted but that of the origin: identity, or that
-// it is refused. It is not to be written to.
+// WithoutCodings returns a result of Codings without its content codings: "identity", or "identity;q=0" if identity is
+// refused. An empty or nil one stays as it is. The caller must not write to the result.
 func WithoutCodings(folded []byte) []byte {
 	refused := 0
 	switch {
@@ -84,11 +85,11 @@ func WithoutCodings(folded []byte) []byte {
 	return foldedCodings[refused][0]
 }
 
-// codings are what the members of Accept-Encoding have said so far.
+// codings collects the members of Accept-Encoding.
 type codings struct {
-	accepted, refused int // sets
-	any, none         bool
-	members           bool
+	accepted, refused int  // sets
+	any, none         bool // "*" is accepted, is refused
+	members           bool // there is a member that is not empty
 }
 
 func (c *codings) add(member []byte) {
@@ -122,8 +123,8 @@ func (c *codings) folded() []byte {
 	return foldedCodings[refused][set]
 }
 
-// codingOf returns the set of the one coding, an empty one for those not in use. x-gzip
-// is gzip (RFC 9110 section 8.4.1.3).
+// codingOf returns the set with this one coding, the empty set for a coding that
+// Codings does not know. x-gzip is gzip (RFC 9110 section 8.4.1.3).
 func codingOf(name []byte) int {
 	switch {
 	case equalFold(name, "gzip"), equalFold(name, "x-gzip"):
@@ -138,7 +139,7 @@ func codingOf(name []byte) int {
 	return 0
 }
 
-// readCoding reads one member: a coding and perhaps its weight (RFC 9110 section 12.4.2).
+// readCoding parses one member: a coding and an optional weight (RFC 9110 section 12.4.2).
 func readCoding(member []byte) (name []byte, accepted, ok bool) {
 	i := index(member, ';')
 	name = trim(member[:i])
@@ -153,7 +154,7 @@ func readCoding(member []byte) (name []byte, accepted, ok bool) {
 	return name, accepted, ok
 }
 
-// readWeight reads a qvalue and reports whether it is above 0.
+// readWeight parses a qvalue. Above says that it is greater than 0.
 func readWeight(q []byte) (above, ok bool) {
 	const most = "0.000"
 	if len(q) == 0 || len(q) > len(most) || q[0] != '0' && q[0] != '1' || len(q) > 1 && q[1] != '.' {

@@ -6,27 +6,27 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Representation is what conditions are compared with: facts of one stored
-// response, found once when it is stored.
+// Representation has the validators of one stored response, with which conditions
+// are compared. It is made once, when the response is stored.
 type Representation struct {
 	Status int
-	// ETag is the entity tag as sent, "" if there is none or none that is valid.
+	// ETag is the entity tag as sent, "" if there is no valid one.
 	ETag string
-	// LastModified is zero if the origin sent no readable one.
+	// LastModified is zero if the origin sent no valid one.
 	LastModified time.Time
 	// StrongDate says that LastModified is a strong validator: Date lies at least
 	// one second later (RFC 9110 section 8.8.2.2), and the content has no coding.
 	// The same content with another coding, or compressed again, has the same date
 	// and other bytes (section 8.8.1).
 	StrongDate bool
-	// UnchangedSince is what If-Modified-Since is compared with: LastModified, or
-	// where the origin sent none Date, or the time of receipt (RFC 9111 section
-	// 4.3.2). It is zero if the origin sent a Last-Modified that cannot be read.
+	// UnchangedSince is compared with If-Modified-Since. It is LastModified;
+	// without that field it is Date, or else the time of receipt (RFC 9111 section
+	// 4.3.2). It is zero if Last-Modified is malformed.
 	UnchangedSince time.Time
 }
 
-// RepresentationOf returns the facts of a response with this status and header,
-// received at responseTime.
+// RepresentationOf returns the Representation of a response with this status and
+// header, received at responseTime.
 func RepresentationOf(status int, h field.List, responseTime time.Time) Representation {
 	r := Representation{Status: status}
 	if tag, ok := single(h, "Etag"); ok {
@@ -47,11 +47,11 @@ func RepresentationOf(status int, h field.List, responseTime time.Time) Represen
 }
 
 // Conditions are the preconditions of a request that a cache evaluates, as raw
-// field lines; without lines the field is absent. The bytes stay the caller's.
+// field lines. A field without lines is absent. The caller owns the bytes.
 //
-// If-Match and If-Unmodified-Since are not among them: only the origin may
-// evaluate those (RFC 9110 section 13.2.1), so a request that has one must go
-// there.
+// If-Match and If-Unmodified-Since are not among them: only the origin may evaluate
+// those (RFC 9110 section 13.2.1). A request with one of them must be forwarded to
+// the origin.
 type Conditions struct {
 	Method                       []byte
 	IfNoneMatch, IfModifiedSince [][]byte
@@ -61,10 +61,10 @@ type Conditions struct {
 // stored response (RFC 9111 section 4.3.2, RFC 9110 section 13). If it is false,
 // the stored response is sent, or a range of it.
 //
-// Conditions count for GET and HEAD and for a stored 200 or 206 only.
-// If-None-Match, a list or "*" under weak comparison, decides alone where it is
-// present. If-Modified-Since is ignored unless it is one readable date, for which
-// now gives the century. NotModified does not allocate.
+// Conditions apply only to GET and HEAD, and to a stored 200 or 206. If-None-Match,
+// a list or "*", uses weak comparison; if it is present, If-Modified-Since is
+// ignored. If-Modified-Since is also ignored unless it is one valid date; now
+// determines its century. NotModified does not allocate.
 func NotModified(c Conditions, r Representation, now time.Time) bool {
 	if len(c.IfNoneMatch) == 0 && len(c.IfModifiedSince) == 0 {
 		return false
@@ -100,11 +100,12 @@ func noneMatchFails(lines [][]byte, etag string) bool {
 }
 
 // IfRangeHolds reports whether the Range of a request may be used, given its
-// If-Range lines (RFC 9110 section 13.1.5); if not, the whole response is sent.
-// Without a line it may. An entity tag holds if it equals the tag of r and both
-// are strong, a date if it is exactly the Last-Modified of r and that is a strong
-// validator. Anything else, several lines too, does not hold. Now gives a date
-// its century. IfRangeHolds neither keeps the lines nor allocates.
+// If-Range lines (RFC 9110 section 13.1.5). If not, the whole response is sent.
+// Without a line the Range may be used. An entity tag holds if it equals the tag of
+// r and both are strong. A date holds if it is exactly the Last-Modified of r and
+// that is a strong validator. Anything else, also several lines, does not hold. Now
+// determines the century of a date. IfRangeHolds neither keeps the lines nor
+// allocates.
 func IfRangeHolds(lines [][]byte, r Representation, now time.Time) bool {
 	if len(lines) != 1 {
 		return len(lines) == 0

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// ParseDate reads an HTTP date (RFC 9110 section 5.6.7) in one of the three
-// forms a recipient must accept, and in no other:
+// ParseDate parses an HTTP date (RFC 9110 section 5.6.7). It accepts the three
+// forms that a recipient must accept, and no other:
 //
 //	Sun, 06 Nov 1994 08:49:37 GMT     IMF-fixdate
 //	Sunday, 06-Nov-94 08:49:37 GMT    RFC 850
 //	Sun Nov  6 08:49:37 1994          asctime
 //
-// The case of names is ignored and the weekday need not fit the date; the day
-// must exist. Now serves to find the century of an RFC 850 date. The result is in
-// UTC, with whole seconds; a leap second is the first second after it. ParseDate
-// does not allocate.
+// The case of names is ignored, and the weekday may be wrong for the date; the day
+// must exist. Now determines the century of an RFC 850 date. The result is in UTC,
+// in whole seconds. A leap second is read as the second after it. ParseDate does
+// not allocate.
 func ParseDate[T string | []byte](s T, now time.Time) (t time.Time, ok bool) {
 	if t, ok := fixdate(s); ok {
 		return t, true
@@ -36,8 +36,8 @@ func ParseDate[T string | []byte](s T, now time.Time) (t time.Time, ok bool) {
 	return c.time(), true
 }
 
-// fixdate reads an IMF-fixdate that is spelled as nearly all are. It reports false for anything else,
-// valid or not: that has to be looked at closely.
+// fixdate is the fast path of ParseDate: it parses an IMF-fixdate with the usual upper and lower
+// case. It reports false for anything else, also for dates that are valid in another spelling.
 func fixdate[T text](s T) (t time.Time, ok bool) {
 	if !shapedAsFixdate(s) {
 		return t, false
@@ -46,7 +46,7 @@ func fixdate[T text](s T) (t time.Time, ok bool) {
 		year: 100*twoDigits(s[12], s[13]) + twoDigits(s[14], s[15]), month: monthNumber(string(s[8:11])), day: twoDigits(s[5], s[6]),
 		hour: twoDigits(s[17], s[18]), minute: twoDigits(s[20], s[21]), second: twoDigits(s[23], s[24]),
 	}
-	// What is no number is too large. Every month has 28 days.
+	// twoDigits returns a value above every limit if its bytes are no digits. Every month has at least 28 days.
 	usual := d.year <= 9999 && d.month > 0 && d.day > 0 && d.hour < 24 && d.minute < 60 && d.second < 60
 	if !usual || d.day > 28 && !d.exists() {
 		return t, false
@@ -54,7 +54,8 @@ func fixdate[T text](s T) (t time.Time, ok bool) {
 	return d.time(), true
 }
 
-// shapedAsFixdate reports whether all of s but its numbers and its month is as in an IMF-fixdate.
+// shapedAsFixdate reports whether s is an IMF-fixdate apart from its numbers and its month,
+// which are not checked.
 func shapedAsFixdate[T text](s T) bool {
 	if len(s) != len("Sun, 06 Nov 1994 08:49:37 GMT") || string(s[25:]) != " GMT" {
 		return false
@@ -66,7 +67,8 @@ func shapedAsFixdate[T text](s T) bool {
 	return false
 }
 
-// twoDigits returns the number that two digits are, one far above 99 for anything else.
+// twoDigits returns the value of two digits, and a value far above 99 if one of them is no
+// digit.
 func twoDigits(tens, ones byte) int {
 	tens, ones = tens-'0', ones-'0'
 	if tens > 9 || ones > 9 {
@@ -75,7 +77,7 @@ func twoDigits(tens, ones byte) int {
 	return 10*int(tens) + int(ones)
 }
 
-// monthNumber returns the number of a month with this name, from 1; 0 for none.
+// monthNumber returns the number, 1 to 12, of the month with this name, 0 if there is none.
 func monthNumber(name string) int {
 	if i := strings.Index(months, name); len(name) == len("Jan") && i%len("Jan") == 0 {
 		return i/len("Jan") + 1
@@ -85,7 +87,7 @@ func monthNumber(name string) int {
 
 const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-// date is a date and time of day as written, unchecked.
+// date is a parsed date and time of day, not yet checked.
 type date struct{ year, month, day, hour, minute, second int }
 
 func (d *date) time() time.Time {
@@ -111,8 +113,8 @@ func fullYear(d *date, now time.Time) int {
 	return full.year
 }
 
-// dateCursor reads a date from left to right. After a failure it goes on to no
-// effect, so that only the end has to be checked.
+// dateCursor parses a date from left to right. After a failure its methods have no
+// effect, so the caller checks failed only at the end.
 type dateCursor[T text] struct {
 	date
 	rest   T
@@ -170,7 +172,8 @@ func (c *dateCursor[T]) clock() {
 	c.second = c.number(2)
 }
 
-// take returns the next n bytes, or fails and returns none.
+// take consumes and returns the next n bytes. If there are fewer, it sets failed and
+// returns none.
 func (c *dateCursor[T]) take(n int) T {
 	if c.failed || len(c.rest) < n {
 		c.failed = true
@@ -187,7 +190,7 @@ func (c *dateCursor[T]) number(width int) int {
 	return int(n)
 }
 
-// literal passes over want, in any case.
+// literal consumes want, in upper or lower case.
 func (c *dateCursor[T]) literal(want string) {
 	got := c.take(len(want))
 	for i := range len(got) {
@@ -206,7 +209,7 @@ func (c *dateCursor[T]) monthName() int {
 	return c.nameOf("janfebmaraprmayjunjulaugsepoctnovdec")
 }
 
-// nameOf returns the number, from 1, of the three-letter name that comes next.
+// nameOf consumes a three-letter name and returns its number in names, from 1.
 func (c *dateCursor[T]) nameOf(names string) int {
 	name := c.take(3)
 	for i := 0; i < len(names); i += 3 {

@@ -6,18 +6,18 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// maxFieldNames bounds the names kept of private="…" and no-cache="…". With more
-// of them the directive counts as unqualified, which is stricter.
+// maxFieldNames limits the field names of private="…" and no-cache="…". With more
+// names the directive counts as unqualified, which is stricter.
 const maxFieldNames = 64
 
 // ResponseDirectives is what a response's Cache-Control says (RFC 9111 section
-// 5.2.2). Unknown directives are left out, as section 5.2.3 demands.
+// 5.2.2). Unknown directives are ignored, as section 5.2.3 requires.
 //
-// Directives that restrict count however they are written. Public,
-// MustUnderstand and Immutable, which widen, count only without an argument and
-// in a member that follows the grammar. MustRevalidate does both: it is set however it was
-// written, but lets a response to a request with Authorization be stored only
-// where it was written right.
+// A directive that restricts the use of a response counts even if it is malformed. Public,
+// MustUnderstand and Immutable widen the use, so they count only without an argument and
+// in a member that follows the grammar. MustRevalidate does both: it is set even if it is
+// malformed, but only a well-formed one lets a response to a request with Authorization be
+// stored.
 type ResponseDirectives struct {
 	NoStore         bool // section 5.2.2.5
 	NoCache         bool // section 5.2.2.4, unqualified
@@ -27,11 +27,11 @@ type ResponseDirectives struct {
 	ProxyRevalidate bool // section 5.2.2.8
 	MustUnderstand  bool // section 5.2.2.3
 
-	// NoCacheFields and PrivateFields are the fields named by the qualified
-	// forms, in canonical form and as often as named; nil if there are none. Next
-	// to the unqualified form, which covers them, they may be incomplete. A form
-	// that names a field without which the response would be another one, such as
-	// Content-Encoding, counts as unqualified.
+	// NoCacheFields and PrivateFields are the field names of the qualified forms,
+	// in canonical form, with repetitions; nil if there are none. They may be
+	// incomplete if the unqualified form, which covers them, is also there. A
+	// qualified form counts as unqualified if it names a field that a message
+	// cannot do without, such as Content-Encoding.
 	NoCacheFields, PrivateFields []string
 
 	MaxAge  Delta // section 5.2.2.1; of several the smallest
@@ -41,12 +41,12 @@ type ResponseDirectives struct {
 	StaleWhileRevalidate Delta // RFC 5861 section 3; of several the smallest
 	StaleIfError         Delta // RFC 5861 section 4; of several the smallest
 
-	sureRevalidate bool // must-revalidate was written right
+	sureRevalidate bool // must-revalidate was well-formed
 	targeted       bool // read from CDN-Cache-Control or Surrogate-Control
 }
 
-// ParseResponse reads all Cache-Control lines of h as one list. It always
-// succeeds; the names it returns may share the strings of h.
+// ParseResponse parses all Cache-Control lines of h as one list. It always
+// succeeds. The names that it returns may share the strings of h.
 func ParseResponse(h field.List) ResponseDirectives {
 	var d ResponseDirectives
 	for i := range h {
@@ -99,11 +99,11 @@ func (d *ResponseDirectives) applyExtension(x *directive[string]) {
 	}
 }
 
-// widen sets flag if x may widen the use of a response.
+// widen sets flag if x is written so that it may widen the use of a response.
 func widen(x *directive[string], flag *bool) { *flag = *flag || x.bare() }
 
-// qualify notes x as qualified by the field names in its argument, or as
-// unqualified where these cannot be read.
+// qualify adds the field names in the argument of x to names. If they are malformed
+// or too many, it sets all: x counts as unqualified.
 func qualify(x *directive[string], all *bool, names *[]string) {
 	if *all {
 		return
@@ -116,9 +116,9 @@ func qualify(x *directive[string], all *bool, names *[]string) {
 	*names = append(*names, list...)
 }
 
-// fieldNames reads a comma-separated list of one to maxFieldNames names of fields
-// that a message can do without. A name with a single quote is a list that was quoted
-// wrongly.
+// fieldNames parses a comma-separated list of one to maxFieldNames field names, all
+// of them removable. A name with a single quote is refused: it is a list in the wrong
+// quotes.
 func fieldNames(list string) (names []string, ok bool) {
 	for member := ""; len(list) > 0; {
 		member, list = cutMember(list)
@@ -133,8 +133,8 @@ func fieldNames(list string) (names []string, ok bool) {
 	return names, len(names) > 0
 }
 
-// shared reports whether the origin says in so many words that a shared cache
-// may keep the response: public, or a readable s-maxage.
+// shared reports whether the origin explicitly lets a shared cache store the
+// response: by public, or by a valid s-maxage.
 func (d *ResponseDirectives) shared() bool { return d.Public || d.SMaxAge.Valid() }
 
 // authorized reports whether a response to a request with Authorization may be

@@ -2,11 +2,11 @@ package rfc9111
 
 import "time"
 
-// This file bounds how long an error is kept that a client may have provoked; see
+// This file limits how long an error that a client may have provoked is fresh; see
 // Options.BoundErrors.
 
 // errorBound returns the longest that a response of this status may be fresh here; bounded
-// is false where nothing bounds it.
+// is false if there is no such limit.
 func (o *Options) errorBound(status int) (bound time.Duration, bounded bool) {
 	if !o.BoundErrors || !provocable(status) {
 		return 0, false
@@ -17,8 +17,8 @@ func (o *Options) errorBound(status int) (bound time.Duration, bounded bool) {
 	return clamp(o.ErrorMaxTTL), true
 }
 
-// provocable reports whether a request may get this status for a reason of its own, where
-// others get a response of the resource: every error but those that say that there is none.
+// provocable reports whether one request may get this status for a URL that answers others
+// well. That is true of every error but those that tell of the resource itself.
 func provocable(status int) bool {
 	switch status {
 	case 404, 410, 451:
@@ -27,7 +27,8 @@ func provocable(status int) bool {
 	return status >= 400 && status <= 599
 }
 
-// boundedTo returns the policy with a lifetime of span at most, and no use beyond it.
+// boundedTo returns the policy with a lifetime of at most span. The response is neither
+// kept nor used after that.
 func (p Policy) boundedTo(span time.Duration) Policy {
 	return Policy{
 		Lifetime: min(p.Lifetime, span), Explicit: p.Explicit, Heuristic: p.Heuristic,

@@ -3,7 +3,7 @@ package rfc9111
 import "edgeproxy/internal/field"
 
 // cutTag cuts an entity tag off the front of s (RFC 9110 section 8.8.3). Opaque is
-// what stands in the quotes and is all that weak comparison looks at.
+// what is between the quotes; weak comparison compares nothing else.
 func cutTag[T text](s T) (opaque, rest T, weak, ok bool) {
 	body := s
 	if len(s) >= 2 && s[0] == 'W' && s[1] == '/' {
@@ -23,7 +23,7 @@ func cutTag[T text](s T) (opaque, rest T, weak, ok bool) {
 	return s[:0], s, false, false
 }
 
-// parseTag reads s as one entity tag and nothing else.
+// parseTag parses s as exactly one entity tag.
 func parseTag[T text](s T) (opaque T, weak, ok bool) {
 	opaque, rest, weak, ok := cutTag(s)
 	return opaque, weak, ok && len(rest) == 0
@@ -34,9 +34,9 @@ func isStar(lines [][]byte) bool {
 	return len(lines) == 1 && equal(trim(lines[0]), "*")
 }
 
-// listsTag reports whether a line of If-None-Match has a tag equal to etag by
-// weak comparison (RFC 9110 section 8.8.3.2). It stops at the first member that
-// is no entity tag: behind it nobody can tell tags from what is between them.
+// listsTag reports whether a line of If-None-Match has a tag equal to etag by weak
+// comparison (RFC 9110 section 8.8.3.2). It stops at the first member that is no
+// entity tag: after it, the quotes of tags cannot be told from other quotes.
 func listsTag(line []byte, etag string) bool {
 	want, _, ok := parseTag(etag)
 	if !ok {
@@ -59,8 +59,8 @@ func listsTag(line []byte, etag string) bool {
 	}
 }
 
-// StronglyTagged reports whether h has one entity tag, which is valid and strong (RFC 9110 section
-// 8.8.3).
+// StronglyTagged reports whether h has exactly one entity tag, and it is valid and strong (RFC
+// 9110 section 8.8.3).
 func StronglyTagged(h field.List) bool {
 	tag, ok := single(h, "Etag")
 	if !ok {
@@ -70,8 +70,8 @@ func StronglyTagged(h field.List) bool {
 	return ok && !weak
 }
 
-// Weakened returns the one entity tag of h in its weak form, which says that the content means the same and may have other
-// bytes. It reports false where h has no tag, or none that is valid.
+// Weakened returns the one entity tag of h as a weak tag, which says that the content is equivalent and may have other
+// bytes. Ok is false unless h has exactly one tag and it is valid.
 func Weakened(h field.List) (tag string, ok bool) {
 	tag, ok = validTag(h)
 	if ok && tag[0] == '"' {
@@ -80,7 +80,8 @@ func Weakened(h field.List) (tag string, ok bool) {
 	return tag, ok
 }
 
-// ListsWeaklyAlone reports whether the lines of If-None-Match have the strong tag in its weak form, and nowhere as it is.
+// ListsWeaklyAlone reports whether the lines of If-None-Match list the weak form of tag,
+// which is strong, and not tag itself.
 func ListsWeaklyAlone(lines []string, tag string) bool {
 	want, weak, ok := parseTag(tag)
 	if !ok || weak {

@@ -6,22 +6,22 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// lifetime is a freshness lifetime and where it comes from.
+// lifetime is a freshness lifetime and its source.
 type lifetime struct {
 	span                time.Duration
 	explicit, heuristic bool
-	// allowed says that the origin or a rule for the status gave it, so that a
-	// response of any status may be stored.
+	// allowed says that the origin or an option for the status gave the lifetime,
+	// so a response of any status may be stored.
 	allowed bool
 }
 
-// lifetimeFor finds the lifetime of a response, in this order: the operator's
-// forced one, the origin's, the operator's for the status, the heuristic one, the
-// operator's default.
+// lifetimeFor returns the lifetime of a response. It takes the first of these:
+// Options.ForcedTTL, the origin's lifetime, Options.TTLByStatus, the heuristic
+// lifetime, Options.DefaultTTL.
 func lifetimeFor(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts, o *Options) lifetime {
 	status := resp.Status
 	if status == 206 {
-		status = 200 // a part lives as long as the whole
+		status = 200 // a part is fresh for as long as the whole
 	}
 	personal := req.personal(resp.Header)
 	span, explicit := explicitLifetime(d, resp)
@@ -47,10 +47,10 @@ func lifetimeFor(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts, 
 	return lifetime{}
 }
 
-// explicitLifetime returns the lifetime that the origin gave, if it did (RFC 9111
-// section 4.2.1), in this order: s-maxage, max-age, Expires minus Date. The first
-// that is present decides, and what cannot be read means 0. Expires does not count
-// beside a field for caches of our kind (RFC 9213 section 2.2).
+// explicitLifetime returns the lifetime that the origin gave, if any (RFC 9111
+// section 4.2.1): s-maxage, max-age, or Expires minus Date. The first that is
+// present counts; it is 0 if it is invalid. Expires is ignored if the directives
+// come from a targeted field (RFC 9213 section 2.2).
 func explicitLifetime(d *ResponseDirectives, resp *ResponseFacts) (span time.Duration, explicit bool) {
 	switch {
 	case d.SMaxAge.Present():
@@ -63,8 +63,8 @@ func explicitLifetime(d *ResponseDirectives, resp *ResponseFacts) (span time.Dur
 	return 0, false
 }
 
-// lifetime is the fraction of the time between Last-Modified and Date, 0 where
-// one is off or unreadable.
+// lifetime is the fraction o.Fraction of the time between Last-Modified and Date,
+// at most o.MaxTTL. It is 0 if the heuristic is off or Last-Modified is invalid.
 func (o Heuristic) lifetime(h field.List, responseTime time.Time) time.Duration {
 	modified, ok := dateField(h, "Last-Modified", responseTime)
 	if !ok || !(o.Fraction > 0) {
@@ -75,8 +75,8 @@ func (o Heuristic) lifetime(h field.List, responseTime time.Time) time.Duration 
 	return min(span, clamp(o.MaxTTL))
 }
 
-// untilExpiry returns Expires minus Date. An Expires that is not one date, "0"
-// above all, lies in the past (RFC 9111 section 5.3).
+// untilExpiry returns Expires minus Date. An Expires that is not exactly one date,
+// such as "0", is a time in the past (RFC 9111 section 5.3).
 func untilExpiry(h field.List, responseTime time.Time) time.Duration {
 	expires, ok := dateField(h, "Expires", responseTime)
 	if !ok {
@@ -85,8 +85,8 @@ func untilExpiry(h field.List, responseTime time.Time) time.Duration {
 	return clamp(expires.Sub(originDate(h, responseTime)))
 }
 
-// originDate returns the origin's Date, or the time of receipt where there is no
-// readable one (RFC 9110 section 6.6.1).
+// originDate returns the origin's Date, or the time of receipt if there is no valid
+// one (RFC 9110 section 6.6.1).
 func originDate(h field.List, responseTime time.Time) time.Time {
 	if t, ok := dateField(h, "Date", responseTime); ok {
 		return t
@@ -103,6 +103,6 @@ func dateField(h field.List, name string, responseTime time.Time) (t time.Time, 
 	return ParseDate(v, responseTime)
 }
 
-// Fresh reports whether a response of this lifetime may still be used without
-// validation at this age (RFC 9111 section 4.2): at its very end it is stale.
+// Fresh reports whether a response of this lifetime is fresh at this age (RFC 9111
+// section 4.2). At an age equal to its lifetime it is stale.
 func Fresh(lifetime, age time.Duration) bool { return lifetime > age }

@@ -10,14 +10,14 @@ import (
 
 // Groups returns the groups that a response belongs to by Cache-Groups (RFC 9875
 // section 2), sorted, each once; nil if there are none. Groups are compared byte by
-// byte, and only with those of the same origin. A field that is no list of strings,
-// or beyond the limits of structured fields, counts as absent. The strings are
-// copies.
+// byte, and only with those of the same origin. A field that is not a list of
+// strings, or that exceeds the limits for structured fields, counts as absent. The
+// strings are copies.
 func Groups(h field.List) []string { return stringList(h, "Cache-Groups") }
 
 // InvalidatedGroups returns the groups that a response to a request of this method
-// invalidates by Cache-Group-Invalidation (RFC 9875 section 3), as Groups returns
-// them; nil for a safe method.
+// invalidates by Cache-Group-Invalidation (RFC 9875 section 3), sorted, each once;
+// nil for a safe method.
 func InvalidatedGroups(method string, h field.List) []string {
 	if safe(method) {
 		return nil

@@ -2,10 +2,9 @@ package rfc9111
 
 import "edgeproxy/internal/field"
 
-// Invalidates reports whether a final response of this status to a request of
-// this method invalidates what is stored for its target URI (RFC 9111 section
-// 4.4): a non-error response to an unsafe method, or to one whose safety is not
-// known here.
+// Invalidates reports whether a final response of this status to a request of this
+// method invalidates what is stored for its target URI (RFC 9111 section 4.4): a
+// non-error response to an unsafe or unknown method.
 func Invalidates(method string, status int) bool {
 	return !safe(method) && status >= 200 && status < 400
 }
@@ -20,10 +19,10 @@ func safe(method string) bool {
 	return false
 }
 
-// InvalidationTarget returns the request target, on the origin of u, that the response
-// to a request for u invalidates besides u itself, by this field of it: Location or
-// Content-Location (RFC 9111 section 4.4). Others are left out, since one origin
-// must not purge another's responses. Ok is false where there is none.
+// InvalidationTarget returns the request target that the response to a request for u
+// invalidates by one of its fields, besides u itself. Name is Location or
+// Content-Location (RFC 9111 section 4.4). Ok is false if the field names no other
+// target on the origin of u: one origin must not purge another's responses.
 func InvalidationTarget(h field.List, name string, u URI) (target string, ok bool) {
 	reference, ok := single(h, name)
 	if !ok {

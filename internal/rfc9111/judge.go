@@ -11,32 +11,32 @@ import (
 // Judgement is the verdict on one response.
 type Judgement struct {
 	// Why is the first reason against storing the response, None if it may be
-	// stored. The fields below count only then.
+	// stored. The other fields are set only if it is None.
 	Why reason.Reason
-	// Policy is kept with the response, and so is Age, its InitialAge.
+	// Policy and Age, which is its InitialAge, are stored with the response.
 	Policy Policy
 	Age    time.Duration
-	// Strip are the canonical names of fields that must not be kept with it, though
-	// the client that asked gets them; nil if there are none. They may repeat, and
-	// share the strings of the header.
+	// Strip are the canonical names of fields that must not be stored with the
+	// response. The client that asked still gets them. Nil if there are none. They
+	// may repeat, and share the strings of the header.
 	Strip []string
 }
 
-// Judge decides whether a shared cache may store the response, and is to (RFC
-// 9111 section 3), and how it may be used then. It says nothing of the body,
-// which must be whole.
+// Judge decides whether a shared cache may and should store the response (RFC 9111
+// section 3), and how it may then be used. It does not check that the body is
+// whole, as it must be.
 //
-// Any final status is storable if the origin, a rule or the definition of the
-// status allows it, but for those whose definition forbids it and those that
-// answer fields which no key holds. A valid CDN-Cache-Control stands in for
-// Cache-Control and Expires (RFC 9213), and so may Surrogate-Control, if
-// Options.SurrogateControl is set. What is stale when it arrives, or must
-// not be used without validation, is storable if it has a validator or the
-// origin lets it be used while it is validated.
+// Any final status is storable if the origin, an option or the definition of the
+// status allows it. Exceptions are statuses whose definition forbids it, and those
+// that answer request fields which no key contains. A valid CDN-Cache-Control
+// replaces Cache-Control and Expires (RFC 9213). So may Surrogate-Control, if
+// Options.SurrogateControl is set. A response that is stale when it arrives, or
+// that must be validated before use, is storable if it has a validator or the
+// origin allows its use while it is validated.
 //
-// After a 304, judge the header that Update returned, with the times of the 304
-// and the status that is stored: no-store in it means that the stored response
-// has to go.
+// After a 304, call Judge with the header that Update returned, the times of the
+// 304 and the stored status. No-store in it means that the stored response must be
+// removed.
 func Judge(req RequestFacts, resp ResponseFacts, o Options) Judgement {
 	d := directivesOf(resp.Header, o.SurrogateControl)
 	if why := refusesRequest(&d, &req, &resp); why != reason.None {
@@ -64,7 +64,8 @@ func Judge(req RequestFacts, resp ResponseFacts, o Options) Judgement {
 	return Judgement{Policy: p, Age: age, Strip: strip}
 }
 
-// refusesRequest refuses what answers a request that no GET may be answered for.
+// refusesRequest returns why the request forbids storing its response; None if it does not.
+// The response must be one that a later GET may get.
 func refusesRequest(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts) reason.Reason {
 	switch {
 	case req.Method == "GET":
@@ -78,9 +79,9 @@ func refusesRequest(d *ResponseDirectives, req *RequestFacts, resp *ResponseFact
 	return reason.None
 }
 
-// answersGet reports whether the answer to a POST may serve later GETs: it has a
-// lifetime of its own, and Content-Location says that it is the representation
-// of the URI it was sent to (RFC 9110 sections 8.7 and 9.3.3).
+// answersGet reports whether the response to a POST may answer later GETs: it is a
+// 200 with an explicit lifetime, and its Content-Location is the URI of the request
+// (RFC 9110 sections 8.7 and 9.3.3).
 func answersGet(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts) bool {
 	if _, explicit := explicitLifetime(d, resp); !explicit || resp.Status != 200 {
 		return false
@@ -93,7 +94,7 @@ func answersGet(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts) b
 	return ok && uri == req.URI
 }
 
-// refusesMessage refuses what the response itself forbids to store.
+// refusesMessage returns why the response itself forbids storing it; None if it does not.
 func refusesMessage(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts, o *Options) reason.Reason {
 	if why := refusesStatus(resp.Status); why != reason.None && !isPart(req, resp, o) {
 		return why
@@ -110,7 +111,7 @@ func refusesMessage(d *ResponseDirectives, req *RequestFacts, resp *ResponseFact
 	return reason.None
 }
 
-// isPart reports whether the response is a part that may be kept as one.
+// isPart reports whether the response is a 206 that may be stored as a part.
 func isPart(req *RequestFacts, resp *ResponseFacts, o *Options) bool {
 	if resp.Status != 206 || !o.Partial || !req.Range {
 		return false
@@ -119,9 +120,9 @@ func isPart(req *RequestFacts, resp *ResponseFacts, o *Options) bool {
 	return ok
 }
 
-// forbidden applies the directives that forbid storing. Must-understand lifts
-// no-store for a status we understand, and forbids any other (RFC 9111 section
-// 5.2.2.3).
+// forbidden returns which directive forbids storing; None if none does.
+// Must-understand cancels no-store for a status that we understand, and forbids
+// storing any other (RFC 9111 section 5.2.2.3).
 func forbidden(d *ResponseDirectives, status int) reason.Reason {
 	known := d.MustUnderstand && understood(status)
 	switch {
@@ -135,9 +136,9 @@ func forbidden(d *ResponseDirectives, status int) reason.Reason {
 	return reason.None
 }
 
-// fieldsToStrip returns the fields that a shared cache may not keep (RFC 9111
-// sections 5.2.2.4 and 5.2.2.7) or is not to, or why the response must go with
-// them.
+// fieldsToStrip returns the fields that a shared cache may not store (RFC 9111
+// sections 5.2.2.4 and 5.2.2.7), or that the SetCookie rule strips. If the rule
+// refuses the whole response, it returns the reason.
 func fieldsToStrip(d *ResponseDirectives, h field.List, rule SetCookie) ([]string, reason.Reason) {
 	strip := slices.Concat(d.PrivateFields, d.NoCacheFields)
 	if !h.Has("Set-Cookie") {
@@ -157,7 +158,7 @@ func fieldsToStrip(d *ResponseDirectives, h field.List, rule SetCookie) ([]strin
 	return nil, reason.SetCookie
 }
 
-// policyOf puts together how the response may be used.
+// policyOf makes the Policy from the directives, the lifetime and the options.
 func policyOf(d *ResponseDirectives, l lifetime, validator bool, o *Options) Policy {
 	p := Policy{
 		Lifetime: l.span, Explicit: l.explicit, Heuristic: l.heuristic,
@@ -177,7 +178,7 @@ func policyOf(d *ResponseDirectives, l lifetime, validator bool, o *Options) Pol
 	return p
 }
 
-// spanOr returns what the origin says, or the operator where it says nothing.
+// spanOr returns the origin's value, or the operator's if the origin gives none.
 func spanOr(d Delta, operator time.Duration) time.Duration {
 	if d.Present() {
 		return d.Duration()
@@ -185,13 +186,14 @@ func spanOr(d Delta, operator time.Duration) time.Duration {
 	return clamp(operator)
 }
 
-// refusesUse refuses what may not be stored for want of a word that allows it
-// (RFC 9111 section 3), and what could never be used at this age.
+// refusesUse returns why the response is not worth storing; None if it is. Either
+// nothing allows storing it (RFC 9111 section 3), or it could never be used at this
+// age.
 func refusesUse(d *ResponseDirectives, p Policy, l lifetime, req *RequestFacts, resp *ResponseFacts, age time.Duration) reason.Reason {
 	if !l.allowed && !d.Public && !cacheableByDefault(resp.Status) {
 		return reason.Status
 	}
-	asIs := !p.Validate && (Fresh(p.Lifetime, age) || p.originBears(d, age))
+	asIs := !p.Validate && (Fresh(p.Lifetime, age) || p.originAllowsStale(d, age))
 	if asIs || p.validatable(d, l, req, resp, age) {
 		return reason.None
 	}
@@ -201,16 +203,17 @@ func refusesUse(d *ResponseDirectives, p Policy, l lifetime, req *RequestFacts, 
 	return reason.NoFreshness
 }
 
-// originBears reports whether the origin itself lets a response of this age be
-// used stale. The operator's word alone is not worth a place in the cache.
-func (p *Policy) originBears(d *ResponseDirectives, age time.Duration) bool {
+// originAllowsStale reports whether the origin itself allows the stale use of a response
+// of this age. If only the operator allows it, that is no reason to store the
+// response.
+func (p *Policy) originAllowsStale(d *ResponseDirectives, age time.Duration) bool {
 	late := age - p.Lifetime
 	return d.StaleWhileRevalidate.Valid() && within(late, p.WhileRevalidate) ||
 		d.StaleIfError.Valid() && within(late, p.IfError)
 }
 
-// validatable reports whether the response is worth keeping to be validated. One
-// that may be personal is not unless the origin said that it may be cached.
+// validatable reports whether the response is worth storing to be validated later.
+// One that may be personal is not, unless the origin said that it may be cached.
 func (p *Policy) validatable(d *ResponseDirectives, l lifetime, req *RequestFacts, resp *ResponseFacts, age time.Duration) bool {
 	said := l.explicit || d.NoCache || d.Public
 	return (said || !req.personal(resp.Header)) && p.Useful(age) && hasValidator(resp.Header, resp.ResponseTime)

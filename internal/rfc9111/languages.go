@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// AppendLanguages appends to dst the one line of Accept-Language that says what the
-// lines of a request say, in one form: language ranges in the case that RFC 5646 section
-// 2.1.1 gives them (de-DE, zh-Hans), parameters in lower case, no empty members, and no
-// white space but one space behind each comma. None of this changes what they mean (RFC 9110 section
-// 12.5.4). With anyOrder, the operator's word that the origin does not go by it, members
-// are sorted too.
+// AppendLanguages appends to dst the Accept-Language lines of a request as one normalized line.
+// Language ranges get the case of RFC 5646 section 2.1.1 (de-DE, zh-Hans), and parameters get lower
+// case. There are no empty members, and no white space but one space after each comma. None of this
+// changes the meaning (RFC 9110 section 12.5.4). AnyOrder also sorts the members: the operator says
+// that the origin ignores their order.
 //
-// It reports false where there is no line, or one that holds what no list of languages
-// is made of and that may mean anything: such lines stay as they are. AppendLanguages of
-// its own result is the same. It allocates only if dst has to grow.
+// It reports false and appends nothing if there is no line, or if a line has a byte that
+// no list of languages has: the meaning is unknown, so the caller leaves the lines as
+// they are. A second pass over the result does not change it. AppendLanguages allocates
+// only if dst has to grow.
 func AppendLanguages(dst []byte, lines [][]byte, anyOrder bool) ([]byte, bool) {
 	if len(lines) == 0 || !languageBytes(lines) {
 		return dst, false
@@ -38,8 +38,8 @@ func AppendLanguages(dst []byte, lines [][]byte, anyOrder bool) ([]byte, bool) {
 	return dst, true
 }
 
-// languageBytes reports whether the lines hold nothing but what a list of language
-// ranges is made of.
+// languageBytes reports whether the lines have only bytes that a list of language
+// ranges may have.
 func languageBytes(lines [][]byte) bool {
 	for _, line := range lines {
 		for _, c := range line {
@@ -52,7 +52,7 @@ func languageBytes(lines [][]byte) bool {
 	return true
 }
 
-// appendRange appends one member: a language range and perhaps parameters.
+// appendRange appends one member: a language range and optional parameters.
 func appendRange(dst, member []byte) []byte {
 	end := index(member, ';')
 	dst = appendTag(dst, trim(member[:end]))
@@ -67,10 +67,11 @@ func appendRange(dst, member []byte) []byte {
 	return dst
 }
 
-// appendTag appends a language range: in lower case, but for regions, which are two
-// letters, and scripts, which are four, neither first nor behind a single letter.
+// appendTag appends a language range in lower case. Exceptions are regions (two
+// letters, as DE) and scripts (four letters, as Hans), unless they are the first
+// subtag or follow one of a single letter.
 func appendTag(dst, tag []byte) []byte {
-	single := true // the subtag before has one letter, or there is none
+	single := true // the previous subtag has one letter, or there is none
 	for from := 0; from <= len(tag); {
 		to := from
 		for to < len(tag) && tag[to] != '-' {
@@ -92,12 +93,12 @@ func appendTag(dst, tag []byte) []byte {
 	return dst
 }
 
-// maxSorted is how many members a list may have to be sorted. A longer one selects
-// a variant of its own order.
+// maxSorted is the largest number of members that are sorted. A longer list keeps
+// its order, and selects a variant by it.
 const maxSorted = 32
 
-// sortMembers sorts the members of the list in dst[start:]. It works in the room
-// behind, so that it allocates only if dst has to grow.
+// sortMembers sorts the members of the list in dst[start:]. It uses the capacity
+// after the list as a buffer, so it allocates only if dst has to grow.
 func sortMembers(dst []byte, start int) []byte {
 	type span struct{ from, to int }
 	var members [maxSorted]span
@@ -129,5 +130,5 @@ func sortMembers(dst []byte, start int) []byte {
 	return dst[:end]
 }
 
-// separator stands between the members of a list that AppendLanguages writes.
+// separator is between the members of a list that AppendLanguages writes.
 var separator = []byte(", ")

@@ -2,8 +2,8 @@ package rfc9111
 
 import "edgeproxy/internal/field"
 
-// NoTransform reports whether a request or response with this header asks that its content stays as it is (RFC 9111 sections
-// 5.2.1.6 and 5.2.2.6). A response may say so to this kind of cache alone (RFC 9213).
+// NoTransform reports whether the header of a request or response has no-transform: its content must not be changed (RFC
+// 9111 sections 5.2.1.6 and 5.2.2.6). The directive may be in CDN-Cache-Control too (RFC 9213).
 func NoTransform(h field.List) bool {
 	for i := range h {
 		if name := h[i].Name; name != "Cache-Control" && name != "Cdn-Cache-Control" {

@@ -10,12 +10,12 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// NoVarySearch says which differences between the queries of two URLs do not
-// matter (draft-ietf-httpbis-no-vary-search). The zero value ignores none of the
-// parameters and keeps their order, but reads "a" and "%61" as the same.
+// NoVarySearch says which differences between the queries of two URLs do not matter
+// (draft-ietf-httpbis-no-vary-search). With the zero value all parameters and their
+// order matter, but "a" and "%61" are the same.
 //
-// Keep one for a path, and look a request up under the query that AppendQuery
-// makes of its own.
+// A cache keeps one for each path, and looks a request up by the query that
+// AppendQuery makes.
 type NoVarySearch struct {
 	// Unordered says that the order of different parameters does not matter.
 	Unordered bool
@@ -26,10 +26,10 @@ type NoVarySearch struct {
 	Names []string
 }
 
-// ParseNoVarySearch reads the No-Vary-Search of a response. Ok is false where
-// every difference matters: the field is absent, invalid, or says nothing. As the
-// draft has it, params and except are lists of strings, of which at most one is
-// there, and members of other names are ignored.
+// ParseNoVarySearch parses the No-Vary-Search of a response. Ok is false if every
+// difference matters: the field is absent, invalid or empty. The draft allows
+// params or except, not both; each is a list of strings. Members of other names are
+// ignored.
 func ParseNoVarySearch(h field.List) (v NoVarySearch, ok bool) {
 	lines, ok := structuredLines(h, "No-Vary-Search")
 	if !ok {
@@ -59,12 +59,13 @@ func ParseNoVarySearch(h field.List) (v NoVarySearch, ok bool) {
 	return v, true
 }
 
-// Equal reports whether v and w ignore the same differences, said in the same way.
+// Equal reports whether v and w have the same fields.
 func (v *NoVarySearch) Equal(w *NoVarySearch) bool {
 	return v.Unordered == w.Unordered && v.Except == w.Except && slices.Equal(v.Names, w.Names)
 }
 
-// flagOf returns a boolean member, false if it is absent.
+// flagOf returns a boolean member; value is false if it is absent. Ok is false if the
+// member is no boolean.
 func flagOf(members *httpsfv.Dictionary, name string) (value, ok bool) {
 	m, present := members.Get(name)
 	if !present {
@@ -75,7 +76,8 @@ func flagOf(members *httpsfv.Dictionary, name string) (value, ok bool) {
 	return value, ok
 }
 
-// parameterNames reads an inner list of strings, each a name as in a query.
+// parameterNames parses an inner list of strings, each a parameter name encoded as in a
+// query.
 func parameterNames(m httpsfv.Member) (names []string, ok bool) {
 	list, ok := m.(httpsfv.InnerList)
 	if !ok {
@@ -87,7 +89,7 @@ func parameterNames(m httpsfv.Member) (names []string, ok bool) {
 			return nil, false
 		}
 		name := wire.AppendQueryDecoded(nil, []byte(s))
-		if !utf8.Valid(name) { // the draft would take it for other names
+		if !utf8.Valid(name) { // the draft replaces invalid bytes, which could match other names
 			return nil, false
 		}
 		names = append(names, string(name))
@@ -96,12 +98,12 @@ func parameterNames(m httpsfv.Member) (names []string, ok bool) {
 	return slices.Compact(names), true
 }
 
-// matters reports whether the value of a parameter of this name does. A name that
-// is not valid UTF-8 always does: the draft would replace the invalid bytes, and
-// so might take it for one that is listed.
+// matters reports whether the value of a parameter of this name matters. A name
+// that is not valid UTF-8 always matters: the draft replaces the invalid bytes, and
+// the result could be a listed name.
 func (v *NoVarySearch) matters(name []byte) bool {
 	i, j := 0, len(v.Names)
-	for i < j { // a search by hand, so that name stays where its bytes are
+	for i < j { // searched by hand, so that the caller's buffer stays on the stack
 		if middle := (i + j) / 2; compareNames(v.Names[middle], name) < 0 {
 			i = middle + 1
 		} else {

@@ -8,30 +8,30 @@ type directive[T text] struct {
 	arg    T    // the argument, without its quotes; quoted pairs are left in
 	hasArg bool // an empty quoted string is an argument
 	quoted bool
-	sure   bool // false: read out of a member or line that breaks the grammar
+	sure   bool // false: found in a member or line that breaks the grammar
 }
 
-// bare reports whether x is written the only way that may allow anything: by
-// the grammar, and without an argument.
+// bare reports whether x is well-formed and has no argument. Only such a directive
+// may widen the use of a response.
 func (x *directive[T]) bare() bool { return x.sure && !x.hasArg }
 
-// parser walks over the directives of one Cache-Control field line.
+// parser iterates over the directives of one Cache-Control field line.
 //
-// Commas split the line except inside a quoted string, which may only stand
-// right after a member's first '='. A field that breaks the grammar must not
-// hide a directive by it, nor gain one:
+// Commas split the line except inside a quoted string, which may only come right
+// after a member's first '='. A mistake in the grammar must neither hide a
+// directive nor add one that widens:
 //
-//   - A member that breaks it ("private; max-age=60", "max-age =5") is read word
-//     by word, and no word of it is sure.
+//   - A malformed member ("private; max-age=60", "max-age =5") is read word by
+//     word, and no word of it is sure.
 //   - After a quote in the wrong place, or one that is never closed, nobody can
-//     tell what was meant to be inside quotes. From there on every comma of the
-//     line splits, and nothing is sure.
+//     tell what is inside quotes. From there on every comma of the line splits, and
+//     no directive is sure.
 //
-// What is not sure may restrict the use of a response and never allow any.
+// A directive that is not sure may restrict the use of a response, but never widen it.
 type parser[T text] struct {
-	rest  T // of the line
-	words T // what is left of a member that is read word by word
-	doubt bool
+	rest  T    // of the line
+	words T    // the rest of a member that is read word by word
+	doubt bool // a quote was misplaced or never closed
 	at    directive[T]
 }
 
@@ -52,9 +52,9 @@ func (p *parser[T]) next() bool {
 	}
 }
 
-// cut takes the first member, up to its comma, off the line.
+// cut removes and returns the first member of the line, up to its comma.
 func (p *parser[T]) cut() T {
-	s, equals := p.rest, -2 // the place of the first '=', none yet
+	s, equals := p.rest, -2 // equals is the index of the first '='; -2: none yet
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case ',':
@@ -74,9 +74,9 @@ func (p *parser[T]) cut() T {
 	return s
 }
 
-// skipQuoted returns the place of the quote that closes the one at open. If it is
-// not allowed there or never closed, it stays at open and the doubt begins; so a
-// line is searched in vain at most once.
+// skipQuoted returns the index of the quote that closes the one at open. If a quote
+// is not allowed there, or is never closed, it sets doubt and returns open. After
+// that no quote is looked for, so a line is searched in vain at most once.
 func (p *parser[T]) skipQuoted(open int, allowed bool) int {
 	if allowed {
 		if end := closingQuote(p.rest, open); end < len(p.rest) {
@@ -87,7 +87,7 @@ func (p *parser[T]) skipQuoted(open int, allowed bool) int {
 	return open
 }
 
-// read takes member as the current directive if it follows the grammar.
+// read makes member the current directive and reports true, if member follows the grammar.
 func (p *parser[T]) read(member T) bool {
 	equals := index(member, '=')
 	name := member[:equals]
@@ -109,8 +109,8 @@ func (p *parser[T]) read(member T) bool {
 	return false
 }
 
-// nextWord takes the next run of token characters of a broken member as the
-// current directive.
+// nextWord makes the next run of token characters of a malformed member the current
+// directive.
 func (p *parser[T]) nextWord() bool {
 	s, i := p.words, 0
 	for i < len(s) && !field.ValidName(s[i:i+1]) {
@@ -125,8 +125,8 @@ func (p *parser[T]) nextWord() bool {
 	return i < j
 }
 
-// closingQuote returns the place of the quote that closes the one at open
-// (RFC 9110 section 5.6.4), len(s) if it is never closed.
+// closingQuote returns the index of the quote that closes the one at open (RFC 9110
+// section 5.6.4), len(s) if it is never closed.
 func closingQuote[T text](s T, open int) int {
 	for i := open + 1; i < len(s); i++ {
 		switch s[i] {

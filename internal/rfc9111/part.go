@@ -6,18 +6,18 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Part is what a 206 holds of a representation: a range of Size bytes in all
-// (RFC 9110 section 14.4), 0 <= First <= Last < Size. A Range of a request means
-// the same bytes for a stored part as for the whole: ParseRange takes Size, and
-// Holds says whether they are there.
+// Part is the range of a representation of Size bytes that a 206 contains (RFC 9110
+// section 14.4), 0 <= First <= Last < Size. A Range of a request selects the same
+// bytes of a stored part as of the whole: call ParseRange with Size, and Holds to
+// learn whether the part has them.
 type Part struct {
 	Range
 	Size int64
 }
 
-// PartOf returns the part that the Content-Range of a 206 says. Ok is false unless
-// it is one valid range of bytes of a known size: a response with several parts, or
-// of a size that is not known, cannot be used for another range.
+// PartOf returns the part that the Content-Range of a 206 describes. Ok is false
+// unless it is one valid range of bytes of a known size. A response with several
+// parts, or of unknown size, cannot answer another range.
 func PartOf(h field.List) (p Part, ok bool) {
 	v, ok := single(h, "Content-Range")
 	if !ok {
@@ -41,13 +41,13 @@ func PartOf(h field.List) (p Part, ok bool) {
 	return Part{Range: Range{First: first, Last: last}, Size: size}, true
 }
 
-// Whole reports whether the part is all there is.
+// Whole reports whether the part is the whole representation.
 func (p Part) Whole() bool { return p.Length() == p.Size }
 
 // Holds reports whether all of the ranges, as ParseRange or AppendRanges found them
 // for p.Size, lie within the part; without a range, whether the part is the whole.
-// If so it can answer the request, a range r with the bytes from r.First-p.First to
-// r.Last-p.First of its own. Holds does not allocate.
+// If so, the part can answer the request. The bytes of a range r are at
+// r.First-p.First to r.Last-p.First of the part. Holds does not allocate.
 func (p Part) Holds(ranges ...Range) bool {
 	for _, r := range ranges {
 		if r.First < p.First || r.Last > p.Last {
@@ -57,10 +57,10 @@ func (p Part) Holds(ranges ...Range) bool {
 	return len(ranges) > 0 || p.Whole()
 }
 
-// Join returns what p and q hold together. Ok is false if there is a gap between
-// them, or the whole is not of one size. Parts may be joined only if SameStrongly
-// holds for the responses that they come from (RFC 9111 section 3.4); their header
-// is then that of the newer one, by Update.
+// Join returns the part that p and q make together. Ok is false if there is a gap
+// between them or their sizes differ. Parts may be joined only if SameStrongly is
+// true of their responses (RFC 9111 section 3.4). The header of the joined part is
+// the older one after Update by the newer one.
 func (p Part) Join(q Part) (joined Part, ok bool) {
 	if q.First < p.First {
 		p, q = q, p
@@ -72,9 +72,9 @@ func (p Part) Join(q Part) (joined Part, ok bool) {
 	return p, true
 }
 
-// SameStrongly reports whether two responses are certainly parts of the same
-// bytes: they have the same strong entity tag, or, without any tag, the same
-// Last-Modified and both strong (RFC 9110 section 8.8.1).
+// SameStrongly reports whether two responses certainly are parts of the same bytes.
+// They have the same strong entity tag, or, if neither has a tag, the same
+// Last-Modified, strong in both (RFC 9110 section 8.8.1).
 func SameStrongly(a, b Representation) bool {
 	if a.ETag != "" || b.ETag != "" {
 		_, weak, ok := parseTag(a.ETag)

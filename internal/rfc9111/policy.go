@@ -2,46 +2,46 @@ package rfc9111
 
 import "time"
 
-// Policy is how a stored response may be used: plain, comparable data, found by
-// Judge once and kept with the response. All spans are from 0 to 2^31 seconds.
+// Policy says how a stored response may be used. It is plain, comparable data.
+// Judge makes it once, and it is stored with the response. All spans are from 0 to
+// 2^31 seconds.
 type Policy struct {
-	// Lifetime is for how long after it was generated the response is fresh (RFC
-	// 9111 section 4.2.1).
+	// Lifetime is the freshness lifetime of the response (RFC 9111 section 4.2.1).
 	Lifetime time.Duration
-	// Explicit says that the origin gave Lifetime, Heuristic that it was found
-	// from Last-Modified. With neither it is the operator's, or zero.
+	// Explicit says that the origin gave Lifetime, Heuristic that it was computed
+	// from Last-Modified. If both are false, Lifetime is the operator's, or zero.
 	Explicit, Heuristic bool
 
-	// Validate says that the response may never be used without validation (no-cache,
+	// Validate says that every use of the response needs validation first (no-cache,
 	// RFC 9111 section 5.2.2.4).
 	Validate bool
-	// MustRevalidate says that it may never be used stale without validation
-	// (must-revalidate, proxy-revalidate, s-maxage: sections 5.2.2.2, 5.2.2.8 and
-	// 5.2.2.10).
+	// MustRevalidate says that the response may not be used stale without
+	// validation (must-revalidate, proxy-revalidate, s-maxage: sections 5.2.2.2,
+	// 5.2.2.8 and 5.2.2.10).
 	MustRevalidate bool
-	// Immutable says that it does not change while it is fresh (RFC 8246).
+	// Immutable says that the response does not change while it is fresh (RFC 8246).
 	Immutable bool
 
-	// WhileRevalidate, IfError and OriginFailure are for how long after Lifetime it
-	// may be used stale: while it is validated (RFC 5861 section 3), in place of a
-	// server error (section 4), and when no answer comes at all (RFC 9111 section
-	// 4.2.4). They are zero where stale use is forbidden.
+	// WhileRevalidate, IfError and OriginFailure are for how long after Lifetime
+	// the response may be used stale: while it is validated (RFC 5861 section 3),
+	// in place of a server error (section 4), and if no answer comes at all (RFC
+	// 9111 section 4.2.4). They are zero if stale use is forbidden.
 	WhileRevalidate, IfError, OriginFailure time.Duration
 
-	// Keep is for how long after Lifetime the response is of any use: to be served
-	// stale or to be validated.
+	// Keep is for how long after Lifetime the response is worth keeping, to be
+	// served stale or to be validated.
 	Keep time.Duration
 }
 
-// Use is what a stored response is good for in answer to a request.
+// Use says how a stored response may be used for a request.
 type Use uint8
 
 const (
-	// UseAfterValidation: the origin is asked first.
+	// UseAfterValidation: the response may be used only after the origin has validated it.
 	UseAfterValidation Use = iota
-	// UseNow: it is the answer.
+	// UseNow: the response is the answer.
 	UseNow
-	// UseNowAndRefresh: it is the answer, stale, and has to be validated meanwhile
+	// UseNowAndRefresh: the stale response is the answer, and must be validated meanwhile
 	// (RFC 5861 section 3).
 	UseNowAndRefresh
 )
@@ -60,18 +60,17 @@ func (u Use) String() string {
 }
 
 // Use returns how a response of this age may be used for a request with these
-// directives (RFC 9111 section 4). Honor says whether the client may ask for
-// more, or less, than the origin did: no-cache, max-age, min-fresh and max-stale
-// in requests are advice that a cache may leave aside (section 5.2.1). Max-age
-// alone, as browsers send it on reload, does not cause validation of what is
-// immutable (RFC 8246).
+// directives (RFC 9111 section 4). Honor says whether no-cache, max-age, min-fresh
+// and max-stale in the request count: they are advice that a cache may ignore
+// (section 5.2.1). Max-age alone, as browsers send it on reload, does not cause
+// validation of an immutable response (RFC 8246).
 //
-// A response that is not stored, but shared by requests that wait for it, is
-// shared with those for which Use says UseNow.
+// A response that is not stored may be shared with the requests that wait for it
+// and for which Use returns UseNow.
 //
 // Use does not allocate.
 func (p Policy) Use(age time.Duration, req RequestDirectives, honor bool) Use {
-	if p.Validate || honor && !p.suits(age, &req) {
+	if p.Validate || honor && !p.satisfies(age, &req) {
 		return UseAfterValidation
 	}
 	if Fresh(p.Lifetime, age) {
@@ -79,7 +78,7 @@ func (p Policy) Use(age time.Duration, req RequestDirectives, honor bool) Use {
 	}
 	late := age - p.Lifetime
 	switch {
-	case p.MustRevalidate || honor && !req.bears(late):
+	case p.MustRevalidate || honor && !req.acceptsStale(late):
 		return UseAfterValidation
 	case within(late, p.WhileRevalidate):
 		return UseNowAndRefresh
@@ -89,9 +88,9 @@ func (p Policy) Use(age time.Duration, req RequestDirectives, honor bool) Use {
 	return UseAfterValidation
 }
 
-// suits reports whether req takes a response of this age without validation,
-// staleness aside.
-func (p *Policy) suits(age time.Duration, req *RequestDirectives) bool {
+// satisfies reports whether req accepts a response of this age without validation,
+// apart from the question whether it is stale.
+func (p *Policy) satisfies(age time.Duration, req *RequestDirectives) bool {
 	if req.NoCache {
 		return false
 	}
@@ -102,32 +101,32 @@ func (p *Policy) suits(age time.Duration, req *RequestDirectives) bool {
 	return !old || p.Immutable && Fresh(p.Lifetime, age)
 }
 
-// bears reports whether the client takes a response that is so late. One that
-// says how old a response may be takes no stale one, unless it says how stale it
-// may be (RFC 9111 sections 5.2.1.1 and 5.2.1.2).
-func (d *RequestDirectives) bears(late time.Duration) bool {
+// acceptsStale reports whether the client accepts a response that has been stale for so
+// long. A client that sends max-age accepts no stale one, unless it also sends
+// max-stale (RFC 9111 sections 5.2.1.1 and 5.2.1.2).
+func (d *RequestDirectives) acceptsStale(late time.Duration) bool {
 	if d.MaxStale.Present() {
 		return d.MaxStale.Valid() && late <= d.MaxStale.Duration()
 	}
 	return !d.MaxAge.Present()
 }
 
-// within reports whether a response that is so late still is in its window. A
-// window of no length is none.
+// within reports whether a response that has been stale for late is still in the
+// window. A window of zero is no window.
 func within(late, window time.Duration) bool { return window > 0 && late <= window }
 
 // Failure is how the origin failed to validate a stored response.
 type Failure uint8
 
 const (
-	// OriginFailure: no answer, or none that is complete.
+	// OriginFailure: no answer, or an incomplete one.
 	OriginFailure Failure = iota
 	// ServerError: a 500, 502, 503 or 504 (RFC 5861 section 4).
 	ServerError
 )
 
-// FailureOf returns what an origin's answer of this status means for a stored
-// response: ok is false if it is no failure.
+// FailureOf returns the failure that an origin's answer of this status is. Ok is
+// false if it is none.
 func FailureOf(status int) (kind Failure, ok bool) {
 	switch status {
 	case 500, 502, 503, 504:
@@ -137,18 +136,18 @@ func FailureOf(status int) (kind Failure, ok bool) {
 }
 
 // MayServeStale reports whether a response of this age, which could not be
-// validated because of the failure, may be used all the same (RFC 9111 section
-// 4.2.4, RFC 5861 section 4). If not, the failure is the answer. Honor counts as
-// in Use. MayServeStale does not allocate.
+// validated because of the failure, may still be used (RFC 9111 section 4.2.4, RFC
+// 5861 section 4). If not, the failure is the answer. Honor is as in Use.
+// MayServeStale does not allocate.
 func (p Policy) MayServeStale(age time.Duration, kind Failure, req RequestDirectives, honor bool) bool {
-	if p.Validate || honor && !p.suits(age, &req) {
+	if p.Validate || honor && !p.satisfies(age, &req) {
 		return false
 	}
 	if Fresh(p.Lifetime, age) {
 		return true
 	}
 	late := age - p.Lifetime
-	if p.MustRevalidate || honor && !req.bears(late) {
+	if p.MustRevalidate || honor && !req.acceptsStale(late) {
 		return false
 	}
 	window := p.IfError
@@ -161,8 +160,8 @@ func (p Policy) MayServeStale(age time.Duration, kind Failure, req RequestDirect
 	return within(late, window)
 }
 
-// Useful reports whether a response of this age is of any use still. One that is
-// not may be treated as not stored.
+// Useful reports whether a response of this age is still worth keeping. If not, a
+// cache may treat it as not stored.
 func (p Policy) Useful(age time.Duration) bool {
 	return Fresh(p.Lifetime, age) || within(age-p.Lifetime, p.Keep)
 }

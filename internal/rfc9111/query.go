@@ -7,33 +7,33 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// maxParameters bounds the parameters of a query that is taken apart. One with more
-// is compared as it stands.
+// maxParameters limits the parameters of a query that is parsed. A query with more
+// is compared as it is.
 const maxParameters = 256
 
 // upperHex are the digits of percent-encoding (RFC 3986 section 2.1).
 const upperHex = "0123456789ABCDEF"
 
-// parameter is one decoded name and value, by their places in a buffer; with
-// slices in it, the buffer could not stay on the stack.
+// parameter is one decoded name and value, by their offsets in a buffer. With
+// slices instead, the buffer could not stay on the stack.
 type parameter struct{ name, value, end int }
 
-// AppendQuery appends what is left to compare of a query, which is given without
-// its question mark, and returns the longer slice. Two queries of one path mean
-// the same resource if they give the same bytes; the converse holds but for bytes
-// that are not UTF-8, which stay as different as they are, and for queries of more
-// than 256 parameters.
+// AppendQuery appends the normalized form of query, which has no question mark, to
+// dst and returns the longer slice. Two queries of one path are equivalent if their
+// normalized forms are the same bytes. The converse holds too, except for bytes
+// that are not UTF-8, which are not normalized, and for queries of more than 256
+// parameters.
 //
-// The result is itself a query, of the parameters that matter, in one way of
-// writing (application/x-www-form-urlencoded); nothing means an empty one or none
-// at all. AppendQuery keeps neither slice, and allocates only if dst has to grow or
-// query is long.
+// The result is itself a query: the parameters that matter, as
+// application/x-www-form-urlencoded. It is empty for an empty query, and for none.
+// AppendQuery keeps neither slice. It allocates only if dst has to grow or query is
+// long.
 func (v *NoVarySearch) AppendQuery(dst, query []byte) []byte {
 	var bufRoom [512]byte
 	var room [32]parameter
 	buf, found, asked := bufRoom[:0], room[:0], 0
 	if len(query) > len(bufRoom) {
-		buf = make([]byte, 0, len(query)) // decoding never makes it longer
+		buf = make([]byte, 0, len(query)) // a decoded query is never longer
 	}
 	for rest := query; len(rest) > 0; {
 		i := index(rest, '&')
@@ -69,8 +69,8 @@ func (v *NoVarySearch) AppendQuery(dst, query []byte) []byte {
 	return dst
 }
 
-// appendEncoded appends s in the one form in which nothing but letters, digits and
-// "*-._" stands for itself.
+// appendEncoded appends s with everything percent-encoded but letters, digits and
+// "*-._"; a space is "+".
 func appendEncoded(dst, s []byte) []byte {
 	for _, c := range s {
 		switch {
@@ -85,7 +85,7 @@ func appendEncoded(dst, s []byte) []byte {
 	return dst
 }
 
-// compareNames orders a name of a list and one of a query as strings.Compare does.
+// compareNames compares a listed name with one of a query, as strings.Compare does.
 func compareNames(a string, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {

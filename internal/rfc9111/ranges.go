@@ -6,24 +6,24 @@ import "math"
 type RangeKind uint8
 
 const (
-	// RangeNone: nothing that counts. The whole representation is sent.
+	// RangeNone: there is no usable Range. The whole representation is sent.
 	RangeNone RangeKind = iota
-	// RangeSatisfiable: the part found is sent with 206.
+	// RangeSatisfiable: the range is sent with 206.
 	RangeSatisfiable
-	// RangeUnsatisfiable: the field is right and no byte fits it. 416 is sent.
+	// RangeUnsatisfiable: the field is valid, but selects no byte. 416 is sent.
 	RangeUnsatisfiable
 )
 
-// ParseRange reads value, the only Range line of a GET, for a representation of
-// size bytes (RFC 9110 section 14.1.2). First and last are the places of the
-// first and the last byte asked for, 0 <= first <= last < size, when the kind is
+// ParseRange parses value, the only Range line of a GET, for a representation of
+// size bytes (RFC 9110 section 14.1.2). First and last are the offsets of the first
+// and the last byte of the range, 0 <= first <= last < size, if the kind is
 // RangeSatisfiable, else 0.
 //
-// One range of the unit bytes counts: a-b, a- or -n. Absent, malformed, of
-// another unit and several ranges are RangeNone: a server may ignore Range at any
-// time (section 14.2), and several lines are several ranges. A suffix of a
-// representation without bytes is ignored as well, since no Content-Range could
-// describe it. ParseRange neither keeps value nor allocates.
+// It accepts one range of the unit bytes: a-b, a- or -n. A value that is empty,
+// malformed, of another unit or a list of ranges gives RangeNone: a server may
+// ignore Range at any time (section 14.2). Several lines are a list of ranges. A
+// suffix range of a representation without bytes is ignored too, since no
+// Content-Range could describe it. ParseRange neither keeps value nor allocates.
 func ParseRange(value []byte, size int64) (first, last int64, kind RangeKind) {
 	specs, ok := rangeSpecs(value)
 	if !ok || size < 0 {
@@ -32,22 +32,21 @@ func ParseRange(value []byte, size int64) (first, last int64, kind RangeKind) {
 	return rangeOf(specs, size)
 }
 
-// Range is a part of a representation: the places of its first and last byte.
+// Range is a part of a representation: the offsets of its first and last byte.
 type Range struct{ First, Last int64 }
 
 // Length returns the number of bytes, at least 1.
 func (r Range) Length() int64 { return r.Last - r.First + 1 }
 
-// AppendRanges is ParseRange for several ranges: it appends those that are
-// satisfiable to dst, in the order asked for, when the kind is RangeSatisfiable.
-// Two or more make a multipart/byteranges response (RFC 9110 section 15.3.7.2),
-// one does not.
+// AppendRanges is ParseRange for several ranges. If the kind is RangeSatisfiable,
+// it appends the satisfiable ones to dst, in the requested order. Two or more need
+// a multipart/byteranges response (RFC 9110 section 15.3.7.2), one does not.
 //
-// One that is malformed spoils all. More than limit ranges, satisfiable or not,
-// and ranges that overlap more than twice or are longer together than the whole
-// are RangeNone: they are an attack more often than not (RFC 9110 section 17.15),
-// and the whole is the cheaper answer. AppendRanges allocates only if dst has to
-// grow.
+// The kind is RangeNone if one range is malformed, if there are more than limit
+// ranges, satisfiable or not, if there are more than two overlaps, or if the ranges
+// together are longer than the whole. Such ranges are usually an attack (RFC 9110
+// section 17.15), and the whole is the cheaper answer. AppendRanges allocates only
+// if dst has to grow.
 func AppendRanges(dst []Range, value []byte, size int64, limit int) ([]Range, RangeKind) {
 	specs, ok := rangeSpecs(value)
 	if !ok || size < 0 || len(specs) > 0 && isSpace(specs[0]) {
@@ -84,8 +83,9 @@ func appendList(dst []Range, specs []byte, size int64, limit int) (out []Range, 
 	return dst, asked, true
 }
 
-// wasteful reports whether ranges overlap more than twice, or are longer together
-// than the whole. The caller limits their number, whose square this takes.
+// wasteful reports whether there are more than two overlaps, or the ranges together
+// are longer than the whole. It takes time quadratic in their number, which the
+// caller limits.
 func wasteful(ranges []Range, size int64) bool {
 	left, overlaps := size, 0
 	for i, r := range ranges {
@@ -101,7 +101,7 @@ func wasteful(ranges []Range, size int64) bool {
 	return overlaps > 2
 }
 
-// rangeSpecs returns what follows the unit bytes.
+// rangeSpecs returns the ranges of value, the list after "bytes=".
 func rangeSpecs(value []byte) (specs []byte, ok bool) {
 	const unit = "bytes="
 	value = trim(value)
@@ -111,7 +111,7 @@ func rangeSpecs(value []byte) (specs []byte, ok bool) {
 	return value[len(unit):], true
 }
 
-// rangeOf finds the bytes that one range means.
+// rangeOf returns the bytes that one range selects.
 func rangeOf(spec []byte, size int64) (first, last int64, kind RangeKind) {
 	dash := index(spec, '-')
 	if dash == len(spec) {
@@ -123,7 +123,7 @@ func rangeOf(spec []byte, size int64) (first, last int64, kind RangeKind) {
 	return intRange(spec[:dash], spec[dash+1:], size)
 }
 
-// suffixRange finds the last n bytes.
+// suffixRange returns the last n bytes.
 func suffixRange(n []byte, size int64) (first, last int64, kind RangeKind) {
 	length, ok := digits(n, math.MaxInt64)
 	switch {
@@ -137,7 +137,8 @@ func suffixRange(n []byte, size int64) (first, last int64, kind RangeKind) {
 	return max(size-length, 0), size - 1, RangeSatisfiable
 }
 
-// intRange finds the bytes from a place on, up to another if to is not empty.
+// intRange returns the bytes from offset from up to offset to, or to the end if to is
+// empty.
 func intRange(from, to []byte, size int64) (first, last int64, kind RangeKind) {
 	first, ok := digits(from, math.MaxInt64)
 	if !ok {
@@ -155,10 +156,11 @@ func intRange(from, to []byte, size int64) (first, last int64, kind RangeKind) {
 	return first, min(last, size-1), RangeSatisfiable
 }
 
-// FirstOf returns the place of the first byte that value, the only Range line of a
-// GET, asks for, as far as that is known without the size: 0 for the last n bytes and
-// for what counts as no range. Several reports that it lists more than one range,
-// whose order may be any. FirstOf neither keeps value nor allocates.
+// FirstOf returns the offset of the first byte that value, the only Range line of a
+// GET, selects, as far as that is known without the size. It is 0 for a suffix range
+// and for a value that is no valid range. Several reports that value lists more than
+// one range; first is 0 then, since they may be in any order. FirstOf neither keeps
+// value nor allocates.
 func FirstOf(value []byte) (first int64, several bool) {
 	specs, ok := rangeSpecs(value)
 	if !ok {

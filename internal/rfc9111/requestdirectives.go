@@ -5,21 +5,20 @@ package rfc9111
 type RequestDirectives struct {
 	NoStore      bool // section 5.2.1.5
 	NoCache      bool // section 5.2.1.4
-	OnlyIfCached bool // section 5.2.1.7; counts only where the grammar is kept
+	OnlyIfCached bool // section 5.2.1.7; counts only if it is well-formed and has no argument
 	NoTransform  bool // section 5.2.1.6
 
 	MaxAge   Delta // section 5.2.1.1; of several the smallest
 	MinFresh Delta // section 5.2.1.3; of several the largest
-	// MaxStale is 2^31 seconds if given without an argument, which accepts any
-	// staleness; of several the smallest. Section 5.2.1.2.
+	// MaxStale is section 5.2.1.2; of several the smallest. Without an argument it
+	// is 2^31 seconds, which accepts any staleness.
 	MaxStale Delta
 	// StaleIfError is RFC 5861 section 4; of several the smallest.
 	StaleIfError Delta
 }
 
-// Add reads one Cache-Control line. All lines of a request, added one by one in
-// any order, make one list. It neither keeps value nor allocates, and always
-// succeeds.
+// Add parses one Cache-Control line. Lines may be added in any order. Add always
+// succeeds; it neither keeps value nor allocates.
 func (d *RequestDirectives) Add(value []byte) {
 	p := parser[[]byte]{rest: value}
 	for p.next() {
@@ -42,7 +41,7 @@ func (d *RequestDirectives) apply(x *directive[[]byte]) {
 	}
 }
 
-// applyLimit is apply for what has a number of seconds.
+// applyLimit is apply for directives that have a number of seconds.
 func (d *RequestDirectives) applyLimit(x *directive[[]byte]) {
 	switch name := x.name; {
 	case equalFold(name, "max-age"):

@@ -3,7 +3,7 @@ package rfc9111
 import "edgeproxy/internal/reason"
 
 // refusesStatus returns why no response of this status is stored, whatever its
-// fields say; None if it may be.
+// fields are; None if one may be.
 func refusesStatus(status int) reason.Reason {
 	switch status {
 	case 206: // it is a part; see Options.Partial (RFC 9111 section 3.3)
@@ -21,10 +21,10 @@ func refusesStatus(status int) reason.Reason {
 	return reason.None
 }
 
-// understood reports whether we know what the status means and keep what its
-// definition asks of caches, as must-understand demands (RFC 9111 section 3).
-// These are the final ones of RFC 9110 section 15 and the 451 of RFC 7725, but
-// for those that refusesStatus has refused before.
+// understood reports whether this cache knows the status and follows what its
+// definition requires of caches, as must-understand demands (RFC 9111 section 3).
+// These are the final statuses of RFC 9110 section 15 and the 451 of RFC 7725.
+// Those that refusesStatus refuses are refused before this is asked.
 func understood(status int) bool {
 	switch status {
 	case 305, 307, 308, 421, 422, 426, 451:
@@ -34,15 +34,15 @@ func understood(status int) bool {
 		status >= 400 && status <= 417 || status >= 500 && status <= 505
 }
 
-// takesDefaultTTL reports whether Options.DefaultTTL applies: only to what tells
-// of a resource that is there, or has moved for good. All of them are
-// heuristically cacheable (RFC 9110 section 15.1).
+// takesDefaultTTL reports whether Options.DefaultTTL and ForcedTTL apply: only to a
+// resource that exists, or has moved permanently. All of them are heuristically
+// cacheable (RFC 9110 section 15.1).
 func takesDefaultTTL(status int) bool {
 	return status == 200 || status == 203 || status == 301 || status == 308
 }
 
-// cacheableByDefault reports whether the definition of the status lets a response
-// be stored that says nothing of its freshness (RFC 9110 section 15.1).
+// cacheableByDefault reports whether the status is heuristically cacheable: a
+// response may be stored without explicit freshness (RFC 9110 section 15.1).
 func cacheableByDefault(status int) bool {
 	switch status {
 	case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501:

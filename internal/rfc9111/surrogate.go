@@ -2,14 +2,13 @@ package rfc9111
 
 import "edgeproxy/internal/field"
 
-// parseSurrogate reads Surrogate-Control (W3C note "Edge Architecture
-// Specification", 4 August 2001, sections 2.2 and 4.2). Ok says that it stands in
-// for Cache-Control: all of it can be read, and it gives a lifetime. One that only
-// names what is to be done with the body, content="ESI/1.0", says nothing of
-// caching and must not hide what Cache-Control says of it. What d forbids counts
-// in any case.
+// parseSurrogate parses Surrogate-Control (W3C note "Edge Architecture
+// Specification", 4 August 2001, sections 2.2 and 4.2). Ok says that it replaces
+// Cache-Control: all of it is valid, and it gives a lifetime. A field that only
+// says how to process the body, content="ESI/1.0", says nothing about caching and
+// must not hide Cache-Control. What d forbids counts in any case.
 //
-// Directives of Cache-Control count beside the note's, as senders mix them.
+// Directives of Cache-Control count too, since senders mix them with those of the note.
 func parseSurrogate(h field.List) (d ResponseDirectives, ok bool) {
 	ok = true
 	for i := range h {
@@ -25,7 +24,7 @@ func parseSurrogate(h field.List) (d ResponseDirectives, ok bool) {
 			} else {
 				ok, p.words = ok && len(member) == 0, member
 			}
-			for p.nextWord() { // not sure, so that it can only restrict
+			for p.nextWord() { // words are not sure, so they can only restrict
 				d.applySurrogate(&p.at)
 			}
 		}
@@ -34,10 +33,10 @@ func parseSurrogate(h field.List) (d ResponseDirectives, ok bool) {
 	return d, d.targeted
 }
 
-// cutTargets cuts a member of the list in two: the directive, and behind the first
-// semicolon the surrogates it is meant for. We have no name in the note's sense, so
-// each of them may be us. A target named like a directive, "no-store" above all, is
-// one behind the wrong separator.
+// cutTargets cuts a member of the list at the first semicolon: the directive is
+// before it, the surrogates for which it is meant are after it. This cache has no
+// name in the sense of the note, so every target may mean it. A target named like a
+// directive, such as "no-store", is taken as a directive after a wrong separator.
 func cutTargets(member string) (said, targets string) {
 	equals, end := index(member, '='), 0
 	if equals+1 < len(member) && member[equals+1] == '"' {
@@ -47,8 +46,8 @@ func cutTargets(member string) (said, targets string) {
 	return member[:end], member[end:]
 }
 
-// applySurrogate applies x and reports whether its argument, if it is to be a
-// span of time, can be read.
+// applySurrogate applies x. It reports false if the argument should be a span of
+// time and is invalid.
 func (d *ResponseDirectives) applySurrogate(x *directive[string]) (readable bool) {
 	switch name := x.name; {
 	case equalFold(name, "no-store-remote"): // we cannot tell how far from the origin we are
@@ -64,9 +63,9 @@ func (d *ResponseDirectives) applySurrogate(x *directive[string]) (readable bool
 	return true
 }
 
-// applyExtensible applies max-age=N or max-age=N+M: fresh for N seconds, and of
-// use for M more when stale, for whatever reason (section 4.2.3). What the
-// operator allows beyond that does not count.
+// applyExtensible applies max-age=N or max-age=N+M: fresh for N seconds, and usable
+// stale for M more, for any reason (section 4.2.3). The operator's Stale does not
+// extend that.
 func (d *ResponseDirectives) applyExtensible(x *directive[string]) (readable bool) {
 	plus := index(x.arg, '+')
 	fresh, readable := digits(x.arg[:plus], maxSeconds)
@@ -85,7 +84,7 @@ func (d *ResponseDirectives) applyExtensible(x *directive[string]) (readable boo
 // restrict adds to d what s forbids.
 func (d *ResponseDirectives) restrict(s *ResponseDirectives) {
 	if s.NoStore {
-		d.NoStore, d.MustUnderstand = true, false // which would lift it
+		d.NoStore, d.MustUnderstand = true, false // must-understand would cancel no-store
 	}
 	d.Private = d.Private || s.Private
 	d.NoCache = d.NoCache || s.NoCache

@@ -9,9 +9,10 @@ import (
 )
 
 // directivesOf returns the directives that a shared cache in front of the origin
-// has to follow: those of CDN-Cache-Control if it is valid, which replace
+// must follow: those of CDN-Cache-Control if it is valid, which replaces
 // Cache-Control altogether (RFC 9213 section 2.2); else those of Surrogate-Control
-// if it counts and stands in; else those of Cache-Control.
+// if surrogate is set and it replaces Cache-Control; else those of Cache-Control,
+// with the restrictions of Surrogate-Control if surrogate is set.
 func directivesOf(h field.List, surrogate bool) ResponseDirectives {
 	if d, ok := parseTargeted(h); ok {
 		return d
@@ -28,10 +29,10 @@ func directivesOf(h field.List, surrogate bool) ResponseDirectives {
 	return d
 }
 
-// parseTargeted reads CDN-Cache-Control. Ok is false if it is absent, empty,
-// beyond the limits of structured fields, not a dictionary, or has a lifetime of a
-// wrong type: the field then counts as absent (RFC 9213 section 2.1). Other
-// directives of a wrong type are read as in Cache-Control: they may restrict and
+// parseTargeted parses CDN-Cache-Control. Ok is false if the field is absent or
+// empty, exceeds the limits for structured fields, is no dictionary, or has a
+// lifetime of a wrong type: it then counts as absent (RFC 9213 section 2.1). Other
+// directives of a wrong type count as in Cache-Control: they may restrict, but
 // never widen.
 func parseTargeted(h field.List) (d ResponseDirectives, ok bool) {
 	lines, ok := structuredLines(h, "Cdn-Cache-Control")

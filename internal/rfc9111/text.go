@@ -2,8 +2,8 @@ package rfc9111
 
 import "edgeproxy/internal/field"
 
-// text is a field value: a string once it is ours, bytes while it belongs to
-// the request being parsed.
+// text is a field value: a string, or bytes that belong to the request being
+// parsed.
 type text interface{ string | []byte }
 
 // trim removes optional white space (RFC 9110 section 5.6.3) from both ends.
@@ -20,7 +20,7 @@ func trim[T text](s T) T {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-// index returns the place of the first c in s, len(s) if there is none.
+// index returns the index of the first c in s, len(s) if there is none.
 func index[T text](s T, c byte) int {
 	i := 0
 	for i < len(s) && s[i] != c {
@@ -36,8 +36,8 @@ func cutMember[T text](list T) (member, rest T) {
 	return trim(list[:i]), list[min(i+1, len(list)):]
 }
 
-// equalFold reports whether s is want, which is in lower case, but for the case
-// of ASCII letters.
+// equalFold reports whether s equals want, which is in lower case, under ASCII case
+// folding.
 func equalFold[T text](s T, want string) bool {
 	if len(s) != len(want) {
 		return false
@@ -69,12 +69,12 @@ func equal[T, U text](a T, b U) bool {
 	return true
 }
 
-// digits reads s as a decimal number that saturates at limit. It fails if s is
+// digits parses s as a decimal number that saturates at limit. It fails if s is
 // empty or holds anything but digits: no sign, no point, no space.
 func digits[T text](s T, limit int64) (int64, bool) { return decimal(s, limit, false) }
 
 // decimal is digits; if escapes is set, a quoted pair counts as the octet it
-// quotes, as in the inside of a quoted string (RFC 9110 section 5.6.4).
+// quotes, as inside a quoted string (RFC 9110 section 5.6.4).
 func decimal[T text](s T, limit int64, escapes bool) (int64, bool) {
 	var n int64
 	for i := 0; i < len(s); i++ {
@@ -94,8 +94,8 @@ func decimal[T text](s T, limit int64, escapes bool) (int64, bool) {
 	return n, len(s) > 0
 }
 
-// single returns the value of a field that may have only one. Lines that repeat
-// the same value count as one; ok is false where lines differ or none exists.
+// single returns the value of a field that may have only one. Lines with the same
+// value count as one. Ok is false if the lines differ or there is none.
 func single(h field.List, name string) (value string, ok bool) {
 	for i := range h {
 		if h[i].Name != name {

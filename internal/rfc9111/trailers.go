@@ -7,15 +7,14 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// InTrailers reports whether a field of this canonical name goes on where it comes in a
-// trailer section. Those do not that have to be known before the content, or that say
-// whose the message is, where it ends and who may keep it (RFC 9110 section 6.5.1): a
-// recipient that took one for a field of the header would have another message than
-// the one that was looked at. A name with underscores counts as the one with hyphens,
-// as which some servers read it.
+// InTrailers reports whether a field of this canonical name is forwarded if it comes in
+// a trailer section. Fields are not that must be known before the content, or that are
+// for framing, routing, authentication or caching (RFC 9110 section 6.5.1): a recipient
+// that merged one into the header would see another message than this proxy did. A name
+// with underscores counts as the one with hyphens, since some servers read it so.
 //
-// Of those that describe the content, the digest of it is made for trailers (RFC 9530
-// section 2); so is ETag, which is not in the list (RFC 9110 section 8.8.3).
+// Of the fields that describe the content, Content-Digest (RFC 9530 section 2) and
+// ETag (RFC 9110 section 8.8.3) are meant for trailers and are forwarded.
 func InTrailers(name string) bool {
 	if strings.IndexByte(name, '_') >= 0 {
 		name = field.Canonical(strings.ReplaceAll(name, "_", "-"))
@@ -26,24 +25,24 @@ func InTrailers(name string) bool {
 	switch name {
 	case "Content-Digest":
 		return true
-	case "Host", "Via", "Forwarded", "Origin", "Referer", "User-Agent", "Server", // whose it is, and its way
+	case "Host", "Via", "Forwarded", "Origin", "Referer", "User-Agent", "Server", // routing, and its path
 		"Authorization", "Authentication-Info", "Cookie", "Set-Cookie", "Set-Cookie2", "Www-Authenticate", // authentication
 		"Accept", "Expect", "Max-Forwards", "Pragma", "Range", "Priority", "Prefer", // request modifiers
 		"Age", "Date", "Expires", "Last-Modified", "Location", "Refresh", "Retry-After", "Vary", "No-Vary-Search", "Warning", // response controls
 		"Alt-Svc", "Clear-Site-Data", "Strict-Transport-Security": // what a client keeps
 		return false
 	}
-	return !slices.ContainsFunc(familiesOfTheHead[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return !slices.ContainsFunc(headerOnlyPrefixes[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// familiesOfTheHead begin the names of fields that do not go on in trailers.
-var familiesOfTheHead = [...]string{
+// headerOnlyPrefixes are prefixes of the names of fields that are not forwarded in trailers.
+var headerOnlyPrefixes = [...]string{
 	"Accept-", "Access-Control-", "Cache-", "Cdn-", "Content-", "If-", "Proxy-", "Sec-", "Surrogate-", "X-Forwarded", "X-Real-Ip",
 }
 
-// Trailers returns the fields of a trailer section that go on: those of InTrailers that
-// Connection in the head of the message does not name (RFC 9110 section 7.6.1). It is a
-// new list, in order; nil if there are none.
+// Trailers returns the fields of a trailer section that are forwarded: those of
+// InTrailers that Connection in the head of the message does not name (RFC 9110 section
+// 7.6.1). It is a new list, in order; nil if section is empty.
 func Trailers(head, section field.List) field.List {
 	if len(section) == 0 {
 		return nil
@@ -55,8 +54,9 @@ func Trailers(head, section field.List) field.List {
 	})
 }
 
-// Announced returns the names that the Trailer lines of head announce and Trailers
-// would let through, each once, as they are announced anew; "" if there are none.
+// Announced returns the value of Trailer for the forwarded message: the names that
+// the Trailer lines of head announce and Trailers would forward, each once; "" if
+// there are none.
 func Announced(head field.List) string {
 	var names []string
 	named := named(head)
@@ -74,8 +74,8 @@ func Announced(head field.List) string {
 	return strings.Join(names, ", ")
 }
 
-// TakesTrailers reports whether a TE line says that trailers are welcome (RFC 9110
-// section 10.1.4).
+// TakesTrailers reports whether a TE line has "trailers": the sender accepts
+// trailers (RFC 9110 section 10.1.4).
 func TakesTrailers[T text](te T) bool {
 	for list := te; len(list) > 0; {
 		var member T

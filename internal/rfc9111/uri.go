@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// Limits of the URI references that are looked at: their length in bytes, and how
-// often they and the URI they stand on climb by "..", each of which makes net/url
-// copy the path.
+// Limits of a URI reference: its length in bytes, and the number of ".." in it and
+// its base URI, each of which makes net/url copy the path.
 const (
 	maxReference = 8 << 10
 	maxClimbs    = 32
 )
 
-// resolve returns the URI that a reference in a response to u means (RFC 3986
-// section 5), without its fragment. Ok is false unless it is one of http or
-// https without user information.
+// resolve resolves a URI reference in a response to u (RFC 3986 section 5) and
+// drops the fragment. Ok is false unless the result is an http or https URI without
+// user information.
 func (u URI) resolve(reference string) (target URI, ok bool) {
 	if len(reference) > maxReference || strings.Count(reference, "..")+strings.Count(u.Target, "..") > maxClimbs {
 		return URI{}, false
@@ -32,9 +31,9 @@ func (u URI) resolve(reference string) (target URI, ok bool) {
 	return URI{Scheme: abs.Scheme, Host: canonicalHost(abs), Target: abs.RequestURI()}, true
 }
 
-// base returns u to resolve references against. Where its target is no path, or
-// one that is not written right, that is the root: what does not depend on it still
-// resolves.
+// base returns u as the base URI for references. If the target of u is no path or a
+// malformed one, the base has the path "/": references that do not depend on the
+// path still resolve.
 func (u URI) base() *url.URL {
 	if strings.HasPrefix(u.Target, "/") {
 		if base, err := url.Parse(u.Scheme + "://" + u.Host + u.Target); err == nil {
@@ -44,8 +43,8 @@ func (u URI) base() *url.URL {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
 }
 
-// escapeQuery percent-encodes what a client cannot send in a query and therefore
-// encodes itself; net/url does so in paths only.
+// escapeQuery percent-encodes the bytes that clients percent-encode in a query;
+// net/url does so in paths only.
 func escapeQuery(query string) string {
 	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' }
 	for i := range len(query) {
@@ -68,7 +67,7 @@ func escapeQuery(query string) string {
 }
 
 // canonicalHost returns the host in lower case, without a trailing dot, with the
-// port unless it is the scheme's own (RFC 9110 section 4.2.3).
+// port unless it is the scheme's default port (RFC 9110 section 4.2.3).
 func canonicalHost(u *url.URL) string {
 	host, port := strings.ToLower(u.Host), u.Port()
 	host = strings.TrimSuffix(host, ":"+port)

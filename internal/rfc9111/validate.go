@@ -6,14 +6,14 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// imfFixdate is the form in which dates are sent (RFC 9110 section 5.6.7).
+// imfFixdate is the time layout of dates that are sent (RFC 9110 section 5.6.7).
 const imfFixdate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// ValidationFields returns the fields that make a GET ask the origin whether the
-// stored response with this header, received at responseTime, is still the one to
-// send (RFC 9111 section 4.3.1): If-None-Match and If-Modified-Since with its
-// validators. It returns nil if there are none, so that a validation is not
-// possible. They replace those of the client.
+// ValidationFields returns the fields that turn a GET into a validation of the
+// stored response with this header, received at responseTime (RFC 9111 section
+// 4.3.1): If-None-Match and If-Modified-Since with its validators. It returns nil
+// if the response has no validator and cannot be validated. The fields replace
+// those of the client.
 func ValidationFields(stored field.List, responseTime time.Time) field.List {
 	var out field.List
 	if tag, ok := validTag(stored); ok {
@@ -27,7 +27,7 @@ func ValidationFields(stored field.List, responseTime time.Time) field.List {
 	if !ok {
 		return out
 	}
-	// As it came if the form allows: some origins compare the text (RFC 9110
+	// An IMF-fixdate is sent as it came: some origins compare the text (RFC 9110
 	// section 13.1.3).
 	if len(v) != len(imfFixdate) {
 		v = t.Format(imfFixdate)
@@ -36,7 +36,7 @@ func ValidationFields(stored field.List, responseTime time.Time) field.List {
 	return out
 }
 
-// hasValidator reports whether ValidationFields returns any.
+// hasValidator reports whether ValidationFields returns any field.
 func hasValidator(h field.List, responseTime time.Time) bool {
 	if _, ok := validTag(h); ok {
 		return true
@@ -54,18 +54,18 @@ func validTag(h field.List) (tag string, ok bool) {
 	return tag, ok
 }
 
-// Update returns the header of a stored response that a 304 has confirmed (RFC
-// 9111 sections 3.2 and 4.3.4): each field of the 304 replaces the stored ones of
-// its name, others stay. Ok is false if a validator of the 304 differs from the
-// stored one: it speaks of another response, the stored one is not confirmed, and
-// has to be fetched anew.
+// Update returns the header of a stored response after a 304 (RFC 9111 sections 3.2
+// and 4.3.4). Each field of the 304 replaces the stored ones of its name; the other
+// stored fields stay. Ok is false if a validator of the 304 differs from the stored
+// one: the 304 then is about another response, and the stored one must be fetched
+// anew.
 //
-// From304 is the header as the origin sent it. Neither is changed, and the result
-// shares their strings. Never replaced are Content-Length and what else describes
-// the stored bytes, nor Via; fields that end at this hop are left out. Age and Date
-// are those of the 304 alone: without its Date the time of receipt counts. An
-// entity tag that is the stored one but for its weakness, as origins send that
-// compress on the fly, leaves the stored one in place.
+// From304 is the header as the origin sent it. Neither argument is changed, and the
+// result shares their strings. Via, Content-Length and other fields that describe
+// the stored bytes are never replaced; hop-by-hop fields are left out. The stored
+// Age and Date are always dropped: if the 304 has no Date, the time of receipt
+// counts. If the entity tags differ only in weakness, as from origins that compress
+// on the fly, the stored one stays.
 func Update(stored, from304 field.List) (updated field.List, ok bool) {
 	if !confirms(stored, from304) {
 		return nil, false
@@ -73,7 +73,8 @@ func Update(stored, from304 field.List) (updated field.List, ok bool) {
 	return merge(stored, from304), true
 }
 
-// confirms reports whether no validator of from differs from the stored one.
+// confirms reports whether a 304 with the header from validates the stored response: no
+// validator of it differs.
 func confirms(stored, from field.List) bool {
 	if !from.Has("Etag") {
 		return sameOrAbsent(stored, from, "Last-Modified")
@@ -82,16 +83,17 @@ func confirms(stored, from field.List) bool {
 	have, known := validTag(stored)
 	opaque, weak, _ := parseTag(tag)
 	switch {
-	case !ok: // no validator: it decides nothing
+	case !ok: // an invalid tag is no validator
 		return sameOrAbsent(stored, from, "Last-Modified")
-	case !known: // a strong tag names a response that is not stored here
+	case !known: // a strong tag identifies a response that is not the stored one
 		return weak && from.Has("Last-Modified") && sameOrAbsent(stored, from, "Last-Modified")
 	}
 	want, _, _ := parseTag(have)
 	return opaque == want
 }
 
-// sameOrAbsent reports whether from lacks the field, or has the stored value.
+// sameOrAbsent reports whether from does not have the field, or has it with the stored
+// value.
 func sameOrAbsent(stored, from field.List, name string) bool {
 	if !from.Has(name) {
 		return true
@@ -101,7 +103,7 @@ func sameOrAbsent(stored, from field.List, name string) bool {
 	return ok && known && v == want
 }
 
-// merge lets the fields of from replace the stored ones.
+// merge replaces stored fields by those of from, as Update says.
 func merge(stored, from field.List) field.List {
 	from = EndToEnd(from)
 	tag, _ := validTag(stored)
@@ -126,10 +128,10 @@ func merge(stored, from field.List) field.List {
 	return out
 }
 
-// describesStored reports whether the field tells what the stored bytes are or how
-// they came here. Those of a 304, or of the answer to a HEAD, are another message's
-// (RFC 9111 section 3.2; for digests RFC 9530 section 2). Repr-Digest and Digest are of a representation, of which a weak tag
-// names several; where it is the stored one, the digest that is stored is right already.
+// describesStored reports whether the field describes the stored bytes or the path by which they came. In a 304, or in the
+// answer to a HEAD, it describes another message (RFC 9111 section 3.2; for digests RFC 9530 section 2). Repr-Digest and
+// Digest belong to one representation, and a weak tag can identify several. If the 304 is about the stored one, the stored
+// digest is already right.
 func describesStored(name string) bool {
 	switch name {
 	case "Content-Length", "Content-Encoding", "Content-Range", "Content-Digest", "Content-Md5", "Repr-Digest", "Digest", "Via":

@@ -2,17 +2,17 @@ package rfc9111
 
 import "encoding/binary"
 
-// AppendVariantField appends to dst what one selecting field adds to the key of a
-// variant, and returns the longer slice: the name, how many lines there are, and each
-// line behind its length. No two different lists of fields give the same bytes,
-// whatever the lines hold, but for white space around a line.
+// AppendVariantField appends to dst what one request field that Vary names adds to
+// the key of a variant, and returns the longer slice. It appends the name, the number
+// of lines, and each line after its length. Two lists of fields give the same bytes
+// only if they are the same, apart from white space around a line.
 //
-// Names are those of VaryNames, in their order. The lines are those that are forwarded,
-// without hop-by-hop fields, and in the very form in which they are: of Accept-Encoding
-// that is Codings, of Accept-Language AppendLanguages. So requests with one key have
-// sent the origin the same lines, and RFC 9111 section 4.1 has nothing left to
-// normalise. Lines count one by one, for an origin may take the first, the last or all of
-// them. Without a line the field is absent, which differs from empty.
+// Names are those of VaryNames, in their order. The lines must be exactly those that are
+// forwarded, without hop-by-hop fields: for Accept-Encoding the result of Codings, for
+// Accept-Language that of AppendLanguages. So all requests with one key send the origin
+// the same lines, and the normalization of RFC 9111 section 4.1 is not needed. The lines
+// are not joined, since an origin may use the first, the last or all of them. A field
+// without lines is absent, which is not the same as empty.
 //
 // AppendVariantField keeps no argument, and allocates only if dst has to grow.
 func AppendVariantField(dst []byte, name string, lines [][]byte) []byte {
@@ -27,14 +27,14 @@ func AppendVariantField(dst []byte, name string, lines [][]byte) []byte {
 	return dst
 }
 
-// VariantField is what a variant's key says of one field of the request that it was selected by: nil Lines is a field that
-// the request had not.
+// VariantField is one request field in a variant's key. Lines is nil if the request did not have the field.
 type VariantField struct {
 	Name  string
 	Lines []string
 }
 
-// ParseVariant reads what AppendVariantField has appended, one field after the other. It reports false where b is something else.
+// ParseVariant parses the fields that AppendVariantField has appended. Ok is false if b is
+// something else.
 func ParseVariant(b []byte) (fields []VariantField, ok bool) {
 	text := func() string {
 		n, size := binary.Uvarint(b)
