@@ -7,65 +7,65 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Answer is what a client gets. The engine fills it; its front sends it and then calls Close.
-// It may be used again after Reset, and is never copied.
+// Answer is the answer to a request. The engine fills it; the front sends it and then calls
+// Close. It may be used again after Reset, and must not be copied.
 type Answer struct {
-	// Status is the status code, from 200 on, or 101 with TakeOver.
+	// Status is the status code: at least 200, or 101 with TakeOver.
 	Status int
-	// Stored, then Fields, then Lines, make the header. Stored are those of a stored response
-	// and belong to it, Fields those of one on its way; Lines are further fields, each
-	// "Name: value\r\n", names in canonical form. None of them has Content-Length,
-	// Transfer-Encoding or Connection.
+	// The header is Stored, then Fields, then Lines. Stored has the fields of a stored
+	// response, which owns them. Fields has those of a response that is being fetched. Lines
+	// has further fields, each "Name: value\r\n", names in canonical form. None of them has
+	// Content-Length, Transfer-Encoding or Connection.
 	Stored field.Lines
 	Fields field.List
 	Lines  []byte
-	// Length is the announced length of the content: with a HEAD or a 304 of what is not
-	// sent; -1 where none is announced.
+	// Length is the announced length of the content, which a HEAD or a 304 does not
+	// send; -1 if none is announced.
 	Length int64
-	// Content is what follows the head; nil: nothing does.
+	// Content is the content; nil if there is none.
 	Content Content
-	// Last says that the connection ends with the answer.
+	// Last says that the connection ends after the answer.
 	Last bool
-	// TakeOver, with 101, gets the connection from the front, and the head of the answer, which
-	// it sends. The connection is closed when it returns.
+	// TakeOver is called by the front for a 101, with the connection and the head of the
+	// answer. It sends the head. When it returns, the connection is closed.
 	TakeOver func(conn net.Conn, head []byte)
-	// Held is closed with the answer.
+	// Held, if not nil, is closed when the answer is closed.
 	Held io.Closer
 
 	memory memory
 }
 
-// Content is the body of an answer on its way to the client. One goroutine uses it.
+// Content is the content of an answer. One goroutine uses it.
 //
-// A Content that is an io.Reader, too, can give its pieces into a buffer of the front's: Read is
-// then called instead of Next, from the first piece to the last.
+// A Content that is also an io.Reader can write into a buffer of the front. The front then calls
+// Read instead of Next, from the first piece to the last.
 type Content interface {
-	// Bytes returns all of the content where it is in memory now, in one piece or in several.
-	// The front may consume the list, as net.Buffers do when they are written. The bytes are
-	// only read, until Close of the answer. nil: ask Next.
+	// Bytes returns all of the content, in one piece or several, if it is in memory now;
+	// otherwise nil, and the front calls Next. The front may consume the list, as net.Buffers
+	// does in WriteTo. It only reads the bytes, and not after Close of the answer.
 	Bytes() net.Buffers
-	// Next returns the next piece, and io.EOF, alone, behind the last. To ask for a piece says that
-	// the one before was written. A piece is only read, and until the next call. Another
-	// error says that the content has broken off: the client must not take what it got for
-	// all of it.
+	// Next returns the next piece, and after the last one io.EOF without a piece. A call says that
+	// the previous piece was written. The front only reads a piece, and not after the next call.
+	// Another error says that the content is incomplete: the client must be able to see that.
 	Next() ([]byte, error)
-	// Trailers returns the fields that follow the content. They are known after io.EOF.
+	// Trailers returns the trailer fields. They are known after io.EOF.
 	Trailers() field.List
 	// Close ends the content, sent or not.
 	Close() error
 }
 
-// FileContent is Content that lies in files, whose front may send it from there where Request.SendsFiles is set. It calls
-// NextFile instead of Next and Read then, from the first part to the last.
+// FileContent is content in files. If Request.SendsFiles is set, the front may send it from there. It then calls NextFile
+// instead of Next and Read, from the first part to the last.
 type FileContent interface {
 	Content
-	// NextFile returns the next part: length bytes of f from offset on, and io.EOF, alone, behind the last. To ask says that the part
-	// before was sent. The part stays as it is until the next call or Close. An error is one of Next.
+	// NextFile returns the next part: length bytes of f from offset on. After the last part it returns io.EOF without a part. A
+	// call says that the previous part was sent. The part does not change until the next call or Close. Errors are as those of
+	// Next.
 	NextFile() (f File, offset, length int64, err error)
 }
 
-// Close lets go of what the answer is sent from, and ends the request. It comes once, after the
-// sending, whether it has failed or not.
+// Close releases what the answer is sent from, and ends the request. The front calls it once,
+// after sending, even if that failed.
 func (a *Answer) Close() {
 	a.memory.release()
 	if a.Content != nil {
@@ -76,7 +76,8 @@ func (a *Answer) Close() {
 	}
 }
 
-// Reset makes a fit for another request, and keeps its buffer. It releases a File that was not sent.
+// Reset empties a for another request, and keeps the buffer of Lines. It releases a File
+// that was not sent.
 func (a *Answer) Reset() {
 	a.memory.release()
 	*a = Answer{Lines: a.Lines[:0], Length: -1}
@@ -97,14 +98,14 @@ type File interface {
 	Release()
 }
 
-// SayFile makes b the content, which is also in f, from offset on. f is released when a is closed, or has
+// SayFile makes b the content, which is also in f, from offset on. f is released when a is closed or gets
 // other content.
 func (a *Answer) SayFile(b []byte, f File, offset int64) {
 	a.Say(b)
 	a.memory.file, a.memory.offset = f, offset
 }
 
-// File returns what SayFile was given; nil without.
+// File returns the file and offset given to SayFile; f is nil if there is none.
 func (a *Answer) File() (f File, offset int64) { return a.memory.file, a.memory.offset }
 
 // SayAll makes the pieces the content, one after the other.
@@ -114,12 +115,11 @@ func (a *Answer) SayAll(pieces net.Buffers) {
 	a.Content = &a.memory
 }
 
-// memory is content that is in memory. It is a part of its Answer, so that a hit allocates
-// nothing.
+// memory is content in memory. It is a field of Answer, so that a hit allocates nothing.
 type memory struct {
 	pieces net.Buffers
-	one    [1][]byte
-	file   File // has it, too, from offset on; nil: no file has
+	one    [1][]byte // the array of pieces for Say
+	file   File      // also has the content, from offset on; nil if no file has it
 	offset int64
 }
 

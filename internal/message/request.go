@@ -7,7 +7,7 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Version is the version of HTTP that a request came by.
+// Version is the HTTP version of a request.
 type Version uint8
 
 // The versions, in order.
@@ -17,72 +17,73 @@ const (
 	HTTP2
 )
 
-// Line is a field line of a request: its name as it came, in upper or lower case, and its value
-// without the white space around it.
+// Line is a field line of a request: its name as received, in any case, and its value without
+// the white space around it.
 type Line struct{ Name, Value []byte }
 
-// Request is a request as a front has read it: the head, and what is known of what follows and
-// of the connection. All byte slices belong to the front. They stay as they are until the
-// Answer is closed. A Request is used by one goroutine at a time.
+// Request is a request as a front has read it: the head, the body and the connection. All byte
+// slices belong to the front and do not change until the Answer is closed. A Request is used
+// by one goroutine at a time.
 type Request struct {
 	// Received is when the head was complete.
 	Received time.Time
 	Version  Version
-	// Method and Target are as they came. Target is not checked.
+	// Method and Target are as received. Target is not checked.
 	Method, Target []byte
-	// Host is the Host field, or :authority; empty where there is neither.
+	// Host is the Host field, or :authority; empty if there is neither.
 	Host []byte
-	// Lines are all field lines in order, with Host and those that frame the body where the
-	// version has them.
+	// Lines are all field lines in order, including Host and those that frame the body, if
+	// the version has them.
 	Lines []Line
-	// Fault is why the request cannot be read in one way only; nil where it can. The engine
-	// refuses it, and the connection, or the stream, ends.
+	// Fault is why the front refuses the request; nil if it does not. The engine makes the
+	// answer, and the connection, or the stream, ends.
 	Fault *Fault
-	// Body is what follows the head; nil: nothing does.
+	// Body is the content; nil if there is none.
 	Body Body
-	// Last says that what follows the request on its connection must not be read as another
-	// one, whatever the answer is.
+	// Last says that this is the last request of the connection: bytes after it must not be
+	// read as another one, whatever the answer is.
 	Last bool
-	// Conn carries this request and its answer: the connection in HTTP/1, the stream in
-	// HTTP/2, whose Close resets it. The engine reads or writes it only after a TakeOver.
+	// Conn is the connection in HTTP/1 and the stream in HTTP/2, whose Close resets the
+	// stream. The engine reads or writes it only after a TakeOver.
 	Conn net.Conn
-	// Deadlines are those of Body and of the sending of the answer: Conn itself, where no
-	// server has to know of them.
+	// Deadlines limits the reading of Body and the sending of the answer. It is Conn
+	// itself if the server need not know the deadlines.
 	Deadlines Deadlines
 	// Interim sends an interim response (1xx) before the answer. The front writes fields as
-	// they are. It is nil where the client can have none.
+	// they are. Interim is nil if the client cannot get one.
 	Interim func(status int, fields field.List)
-	// SendsFiles says that the front sends from a File what it is given by SayFile.
+	// SendsFiles says that the front can send content from a file: from the File of
+	// SayFile, and from a FileContent.
 	SendsFiles bool
-	// TakesTrailers says that the client takes trailers without having said so by TE.
+	// TakesTrailers says that the client accepts trailers even without TE.
 	TakesTrailers bool
 }
 
-// Deadlines end a read or a write that waits, as those of net.Conn do.
+// Deadlines are the read and write deadlines of net.Conn.
 type Deadlines interface {
 	SetReadDeadline(t time.Time) error
 	SetWriteDeadline(t time.Time) error
 }
 
-// Fault is why a request is refused by its front.
+// Fault is why a front refuses a request.
 type Fault struct {
-	// Status to refuse it with.
+	// Status is the status code of the answer.
 	Status int
 	// TimedOut says that the client took too long.
 	TimedOut bool
-	// WithoutTLS says that the request came without TLS where that is spoken.
+	// WithoutTLS says that the client sent the request without TLS to a TLS listener.
 	WithoutTLS bool
 }
 
-// Body is the content of a request on its way. Read ends with io.EOF where all of it was read,
-// and with another error where it broke off: a front never takes an end of the connection for
-// an end of the content.
+// Body is the content of a request while it arrives. Read returns io.EOF after all of it, and
+// another error if it is incomplete: a front never takes the end of the connection for the end
+// of the content.
 type Body interface {
 	Read(p []byte) (n int, err error)
-	// Length is the announced length in bytes, or -1.
+	// Length is the announced length in bytes, -1 if there is none.
 	Length() int64
-	// Announced are the names that the head has announced as trailers.
+	// Announced returns the names that the head announces as trailers.
 	Announced() []string
-	// Trailers are the trailer fields as they came. They are known after io.EOF.
+	// Trailers returns the trailer fields as received. They are known after io.EOF.
 	Trailers() (field.List, error)
 }
