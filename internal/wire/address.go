@@ -5,9 +5,9 @@ import (
 	"net/netip"
 )
 
-// ParseAddr parses an IPv4 or IPv6 address without brackets or zone: what
-// netip.ParseAddr takes, without its allocation. An IPv4 address that is mapped into
-// IPv6 stays as it is.
+// ParseAddr parses an IPv4 or IPv6 address without brackets or zone. It accepts what
+// netip.ParseAddr accepts, and does not allocate. An IPv4-mapped IPv6 address is not
+// unmapped.
 func ParseAddr(b []byte) (netip.Addr, bool) {
 	var v4 [4]byte
 	if parseIPv4(v4[:], b) {
@@ -16,7 +16,7 @@ func ParseAddr(b []byte) (netip.Addr, bool) {
 	return parseIPv6(b)
 }
 
-// parseIPv6 parses eight groups, of which "::" leaves out one or more (RFC 4291
+// parseIPv6 parses eight groups, of which "::" replaces one or more (RFC 4291
 // section 2.2).
 func parseIPv6(b []byte) (netip.Addr, bool) {
 	var ip, end [16]byte
@@ -33,8 +33,9 @@ func parseIPv6(b []byte) (netip.Addr, bool) {
 	return netip.AddrFrom16(ip), true
 }
 
-// parseGroups parses groups into ip and returns how many bytes they make. Last says
-// that the address ends with them: an IPv4 address may then stand for two.
+// parseGroups parses groups into ip and returns how many bytes it wrote. Last says
+// that the address ends with these groups: the last two may then be an IPv4
+// address.
 func parseGroups(ip *[16]byte, b []byte, last bool) (n int, ok bool) {
 	for more := len(b) > 0; more; {
 		var group []byte
@@ -65,7 +66,7 @@ func hexGroup(b []byte) (value uint16, ok bool) {
 	return value, 1 <= len(b) && len(b) <= 4
 }
 
-// parseIPv4 parses four numbers up to 255 without leading zeros into ip.
+// parseIPv4 parses four decimal numbers up to 255, without leading zeros, into ip.
 func parseIPv4(ip, b []byte) bool {
 	for i := range ip {
 		number, rest, more := bytes.Cut(b, []byte("."))

@@ -7,8 +7,7 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Errors of Walker. Each is a request that two parsers could read in two
-// ways.
+// Errors of Walker. Each means that two parsers could read the request in two ways.
 var (
 	ErrLineEnd   = errors.New("header line does not end in CRLF")
 	ErrFold      = errors.New("folded header line")
@@ -26,26 +25,25 @@ var (
 	chunked              = []byte("chunked")
 )
 
-// Walker goes through a raw header block once, as it came over the wire without the
-// request line, and refuses what could be framed in two ways: a line that ends in
-// a bare LF (RFC 9112 section 2.2), a folded line (section 5.2), white space in or
-// after a field name (section 5.1), Content-Length beside Transfer-Encoding
-// (section 6.1), either of them twice, a length that is not digits (section 6.3), a
-// coding other than chunked (section 7), and a second Host (section 3.2). It allocates
-// nothing.
+// Walker iterates once over a raw header block, as received and without the request
+// line. It refuses a block that could be framed in two ways: a line that ends in a
+// bare LF (RFC 9112 section 2.2), a folded line (section 5.2), white space in or after
+// a field name (section 5.1), Content-Length beside Transfer-Encoding (section 6.1),
+// either of them twice, a length that is not digits (section 6.3), a coding other than
+// chunked (section 7), and a second Host (section 3.2). It allocates nothing.
 type Walker struct {
 	raw                    []byte
-	count                  int
-	host, length, encoding bool // seen
+	count                  int  // field lines so far
+	host, length, encoding bool // Host, Content-Length, Transfer-Encoding were seen
 	framedFirst            bool
-	ended, cut             bool // the empty line was seen; the last line has no end
+	ended, cut             bool // the empty line was seen; raw ends within a line
 	err                    error
 }
 
-// Walk returns a Walker over raw, which is only read.
+// Walk returns a Walker over raw, which it only reads.
 func Walk(raw []byte) Walker { return Walker{raw: raw} }
 
-// Lines yields the field lines as Next tells of them.
+// Lines yields the field lines that Next returns.
 func (w *Walker) Lines(yield func(name, value []byte) bool) {
 	for {
 		name, value := w.Next()
@@ -55,9 +53,9 @@ func (w *Walker) Lines(yield func(name, value []byte) bool) {
 	}
 }
 
-// Next returns the next field line, the name as it came and the value without the white
-// space around it, until the block ends or is found wanting: then the name is nil. Ask Err
-// then. Both share the bytes of the block.
+// Next returns the next field line: the name as received, and the value without the white
+// space around it. Both share the bytes of the block. At the end of the block, or after an
+// error, the name is nil; Err returns the error.
 func (w *Walker) Next() (name, value []byte) {
 	if len(w.raw) == 0 || w.ended || w.err != nil {
 		return nil, nil
@@ -79,40 +77,42 @@ func (w *Walker) Next() (name, value []byte) {
 		return nil, nil
 	}
 	value = trim(line[len(name)+1:])
-	if w.err = w.frame(name, value); w.err != nil {
+	if w.err = w.recordFraming(name, value); w.err != nil {
 		return nil, nil
 	}
 	w.count++
 	return name, value
 }
 
-// Behind returns what follows the block, once its empty line was seen.
+// Behind returns the bytes after the header block. They are known if ended is true: the
+// empty line was seen.
 func (w *Walker) Behind() (rest []byte, ended bool) { return w.raw, w.ended }
 
-// Short reports whether the block may go on: the lines so far are good, and neither the
-// empty line nor the end of another one has come.
+// Short reports whether the block is incomplete: its complete lines are valid, and
+// the empty line has not come.
 func (w *Walker) Short() bool { return !w.ended && (w.cut || w.err == nil) }
 
-// frame looks at the fields that say where a message ends and whose it is. Nearly
-// all names differ from theirs in length.
-func (w *Walker) frame(name, value []byte) error {
+// recordFraming checks and records Host and the fields that frame the body. It compares
+// lengths first, since nearly all other names have another length.
+func (w *Walker) recordFraming(name, value []byte) error {
 	switch len(name) {
 	case len("Host"):
-		return once(&w.host, bytes.EqualFold(name, nameHost), true, ErrHosts)
+		return recordOnce(&w.host, bytes.EqualFold(name, nameHost), true, ErrHosts)
 	case len("Content-Length"):
 		here := bytes.EqualFold(name, nameContentLength)
 		w.framedFirst = w.framedFirst || here && w.count == 0
-		return once(&w.length, here, digits(value), ErrLength)
+		return recordOnce(&w.length, here, digits(value), ErrLength)
 	case len("Transfer-Encoding"):
 		here := bytes.EqualFold(name, nameTransferEncoding)
 		w.framedFirst = w.framedFirst || here && w.count == 0
-		return once(&w.encoding, here, bytes.EqualFold(value, chunked), ErrEncoding)
+		return recordOnce(&w.encoding, here, bytes.EqualFold(value, chunked), ErrEncoding)
 	}
 	return nil
 }
 
-// once notes in seen that a field is here; it must be good, and the first.
-func once(seen *bool, here, good bool, otherwise error) error {
+// recordOnce records in seen that a field is present, if here is set. It returns otherwise if the
+// field is not good, or was already seen.
+func recordOnce(seen *bool, here, good bool, otherwise error) error {
 	if !here {
 		return nil
 	}
@@ -134,7 +134,7 @@ func trim(value []byte) []byte {
 	return value
 }
 
-// digits reports whether value is digits and nothing else.
+// digits reports whether value is not empty and has only digits.
 func digits(value []byte) bool {
 	for _, c := range value {
 		if c < '0' || c > '9' {
@@ -144,15 +144,16 @@ func digits(value []byte) bool {
 	return len(value) > 0
 }
 
-// Chunked reports whether the body comes in chunks, as far as Lines has come.
+// Chunked reports whether the lines so far say that the body is chunked.
 func (w *Walker) Chunked() bool { return w.encoding }
 
-// FramedFirst reports whether the first field line is one that frames the body. Such
-// a line may be the rest of a request line that another parser ends at its CRLF and
-// fasthttp at an LF before it: see TestLFInTheRequestLine in internal/proxy.
+// FramedFirst reports whether the first field line is Content-Length or
+// Transfer-Encoding. Such a line may be the rest of a request line that another
+// parser ends at its CRLF, and fasthttp at an LF before that: see
+// TestLFInTheRequestLine in internal/proxy.
 func (w *Walker) FramedFirst() bool { return w.framedFirst }
 
-// Err returns what is wrong with the framing, as far as Lines has come.
+// Err returns what is wrong with the framing of the lines so far.
 func (w *Walker) Err() error {
 	if w.err == nil && w.length && w.encoding {
 		return ErrFraming

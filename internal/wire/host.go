@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// ErrHost says that a Host field or authority is not host[:port].
+// ErrHost means that a Host field or authority is not host[:port].
 var ErrHost = errors.New("malformed Host")
 
-// maxHost bounds a host with its port: 253 bytes of name (RFC 1035 section
-// 2.3.4), the dot after it, and a port.
+// maxHost limits the length of a host with its port: 253 bytes of name (RFC 1035
+// section 2.3.4), the dot after it, and a port.
 const maxHost = 260
 
 // AppendHost parses raw as host[:port] (RFC 9110 section 7.2) and appends its
-// canonical form to dst: letters in lower case, no dot at the end, no default
-// port of the scheme, any other port kept without leading zeros. Userinfo,
-// several hosts and bytes that no host name or address may have are refused. It
-// allocates nothing when dst has room.
+// canonical form to dst: letters in lower case, no dot at the end, no default port
+// of the scheme, any other port without leading zeros. It refuses userinfo, several
+// hosts, and bytes that no host name or address may have. It allocates nothing when
+// dst has room.
 func AppendHost(dst, raw []byte, scheme string) ([]byte, error) {
 	if len(raw) == 0 || len(raw) > maxHost {
 		return dst, ErrHost
@@ -43,7 +43,8 @@ func AppendHost(dst, raw []byte, scheme string) ([]byte, error) {
 	return append(append(dst, ':'), port...), nil
 }
 
-// splitPort separates the port, without leading zeros; an empty port is none.
+// splitPort splits raw into host and port, without the port's leading zeros. An empty port
+// counts as no port.
 func splitPort(raw []byte) (host, port []byte, err error) {
 	end := 0
 	if raw[0] == '[' { // IP literal (RFC 3986 section 3.2.2)
@@ -66,8 +67,8 @@ func splitPort(raw []byte) (host, port []byte, err error) {
 	return raw[:end+i], port, err
 }
 
-// validPort returns a port of 1 to 65535 without leading zeros, nothing for an
-// empty one.
+// validPort returns a port of 1 to 65535 without leading zeros. An empty port stays
+// empty.
 func validPort(port []byte) ([]byte, error) {
 	if len(port) > 5 {
 		return nil, ErrHost
@@ -100,9 +101,9 @@ func validHost(host []byte) bool {
 	return true
 }
 
-// validLiteral accepts an IPv6 address in brackets (RFC 3986 section 3.2.2). Zones
-// are refused, they mean nothing beyond the client's own machine (RFC 6874 section
-// 1); so are the forms of later versions of IP, which nobody has.
+// validLiteral accepts an IPv6 address in brackets (RFC 3986 section 3.2.2). It
+// refuses zones, which have no meaning outside the client's machine (RFC 6874
+// section 1), and IPvFuture, which nobody uses.
 func validLiteral(host []byte) bool {
 	_, ok := parseIPv6(host[1 : len(host)-1])
 	return ok

@@ -2,14 +2,14 @@ package wire
 
 import "encoding/binary"
 
-// methodClass opens every key. GET and HEAD share one class, since a stored GET
-// response answers both; no other method is keyed.
+// methodClass is the first byte of the keys of AppendKey. GET and HEAD share one
+// class, since a stored GET response answers both. No other method has a key.
 const methodClass = 'G'
 
 // AppendKey appends the canonical URL key to dst: the method class, then scheme,
-// host and raw target, each with its length before it, so that no choice of one
-// part can imitate another. host must come from AppendHost, target from
-// ParseTarget. It allocates nothing when dst has room.
+// host and raw target. Each part comes after its length, so different parts never
+// give the same key. host must come from AppendHost, target from ParseTarget. It
+// allocates nothing when dst has room.
 func AppendKey(dst []byte, scheme string, host, target []byte) []byte {
 	dst = append(dst, methodClass)
 	dst = binary.AppendUvarint(dst, uint64(len(scheme)))

@@ -34,7 +34,7 @@ func TestKeyURLIsTheURLOfTheKey(t *testing.T) {
 	}
 }
 
-// The target of a search key is put together in bytes of its own.
+// The target of a search key has bytes of its own.
 func TestKeyURLWritesNoKey(t *testing.T) {
 	key := AppendSearchKey(nil, "http", []byte("a"), []byte("/b"), 7, []byte("c=d"))
 	before := slices.Clone(key)

@@ -1,10 +1,10 @@
 package wire
 
-// AppendPath appends the path by which routes match to dst: percent-decoded,
-// with dot segments resolved (RFC 3986 section 5.2.4) and empty segments
-// merged, so that no spelling of a path escapes the route it belongs to. It
-// always begins with a slash, except for "*". The result is never forwarded or
-// keyed. It allocates nothing when dst has room.
+// AppendPath appends to dst the normalized path that routes match: percent-decoded,
+// with dot segments resolved (RFC 3986 section 5.2.4) and without empty segments.
+// So no spelling of a path avoids its route. The result begins with a slash, except
+// for "*". It is never forwarded and never part of a key. It allocates nothing when
+// dst has room.
 func AppendPath(dst, path []byte) []byte {
 	if len(path) == 1 && path[0] == '*' {
 		return append(dst, '*')
@@ -31,8 +31,8 @@ func AppendPath(dst, path []byte) []byte {
 	return dst
 }
 
-// closeSegment drops the segment that ends here when it is empty or a dot
-// segment; ".." takes the one before it along.
+// closeSegment removes the last segment of dst[start:] if it is empty or a dot
+// segment. ".." also removes the segment before it.
 func closeSegment(dst []byte, start int) []byte {
 	i := lastSlash(dst, start)
 	if i < start {

@@ -1,9 +1,9 @@
 package wire
 
-// NextQueryByte returns the first byte of part, a name or value of a query as it was received, decoded: "+" is a space, "%" and two
-// hexadecimal digits are one byte, any other byte is itself (WHATWG URL standard, section 5.1). n is how many bytes of part it
-// takes. part must not be empty. It keeps nothing and allocates nothing. Routes, cache keys and rules for queries all read queries by
-// it, so that none of them takes a parameter for another one.
+// NextQueryByte returns the first byte of part, a name or value of a query as it was received, decoded: "+" is a space, "%" and
+// two hexadecimal digits are one byte, any other byte is itself (WHATWG URL standard, section 5.1). n is how many bytes of part
+// it takes. part must not be empty. It keeps nothing and allocates nothing. Routes, cache keys and rules for queries all decode
+// queries with it, so they agree on the name and value of every parameter.
 func NextQueryByte(part []byte) (c byte, n int) {
 	switch c = part[0]; {
 	case c == '+':
@@ -16,7 +16,8 @@ func NextQueryByte(part []byte) (c byte, n int) {
 	return c, 1
 }
 
-// PlainQueryByte reports whether c always stands for itself: a caller in a hurry then needs no NextQueryByte.
+// PlainQueryByte reports whether c always decodes to itself. A fast caller can then skip
+// NextQueryByte.
 func PlainQueryByte(c byte) bool { return c != '+' && c != '%' }
 
 // AppendQueryDecoded appends part, decoded as by NextQueryByte, to dst. It never appends more bytes than part has.

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Routes, cache keys and rules for queries rest on one reading. It is that of net/url, but for what is no encoding: that stays as it is.
+// Routes, cache keys and rules for queries share one decoder. It decodes as net/url does,
+// but leaves invalid encodings as they are.
 func FuzzNextQueryByte(f *testing.F) {
 	for _, seed := range []string{"", "a", "a+b", "%41%6a", "%", "%4", "%4g", "%%41", "+%2b+", "%00%ff"} {
 		f.Add(seed)

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// searchClass opens the keys of responses that answer several queries of a path. No
-// key of AppendKey begins so.
+// searchClass is the first byte of search keys: the keys of responses that answer
+// several queries of a path. It differs from methodClass.
 const searchClass = 'S'
 
-// ruleBytes is the length of a rule's number in such a key.
+// ruleBytes is the length of the rule number in a search key.
 const ruleBytes = 8
 
-// AppendSearchKey appends the URL key of all queries of a path that mean the same
-// by the rule of this number: the class, then scheme, host and path, each with its
-// length before it, the number, and query, the form in which they are the same,
-// with its length. It allocates nothing when dst has room.
+// AppendSearchKey appends the search key of all queries of a path that are
+// equivalent by the rule of this number. It consists of the class; scheme, host and
+// path, each after its length; the number; and query, the common normalized form,
+// after its length. It allocates nothing when dst has room.
 func AppendSearchKey(dst []byte, scheme string, host, path []byte, rule uint64, query []byte) []byte {
 	dst = AppendSearchPath(dst, scheme, host, path)
 	dst = binary.BigEndian.AppendUint64(dst, rule)
@@ -23,8 +23,8 @@ func AppendSearchKey(dst []byte, scheme string, host, path []byte, rule uint64, 
 	return append(dst, query...)
 }
 
-// AppendSearchPath appends what the search keys of one path begin with, and no other
-// key does.
+// AppendSearchPath appends the prefix that all search keys of one path have, and no
+// other key.
 func AppendSearchPath(dst []byte, scheme string, host, path []byte) []byte {
 	dst = append(dst, searchClass)
 	dst = binary.AppendUvarint(dst, uint64(len(scheme)))
@@ -35,9 +35,9 @@ func AppendSearchPath(dst []byte, scheme string, host, path []byte) []byte {
 	return append(dst, path...)
 }
 
-// SearchKey finds a search key at the beginning of key, and in it what
-// AppendSearchPath appends. Both are nil if there is none. They share the bytes of
-// key.
+// SearchKey returns the search key with which key begins, as whole, and its prefix
+// by AppendSearchPath, as path. Both are nil if key does not begin with one. They
+// share the bytes of key.
 func SearchKey(key []byte) (path, whole []byte) {
 	if len(key) == 0 || key[0] != searchClass {
 		return nil, nil
@@ -58,9 +58,9 @@ func SearchKey(key []byte) (path, whole []byte) {
 	return key[:at:at], key[:end:end]
 }
 
-// KeyURL returns the URL that the key names which key begins with: of a search key, the one
-// target that stands for all whose query is the same. Ok is false if it begins with none. It
-// shares the bytes of key, but for such a target.
+// KeyURL returns the URL of the URL key or search key with which key begins. For a search
+// key, target has the normalized query. Ok is false if key begins with neither. The results
+// share the bytes of key, except for such a target.
 func KeyURL(key []byte) (scheme, host, target []byte, ok bool) {
 	if len(key) == 0 || key[0] != methodClass && key[0] != searchClass {
 		return nil, nil, nil, false

@@ -15,24 +15,24 @@ var (
 	ErrTargetBytes = errors.New("request target holds a byte that no URI may have")
 )
 
-// Target is a parsed request target (RFC 9112 section 3.2). Its slices alias the
+// Target is a parsed request target (RFC 9112 section 3.2). Its slices share the
 // bytes given to ParseTarget.
 type Target struct {
 	// Authority is the host of an absolute-form target, which replaces the Host
 	// field; nil for the other forms.
 	Authority []byte
-	// Raw is the path and query as they came: what is keyed and forwarded. It is
-	// "*" for the asterisk-form and never empty.
+	// Raw is the path and query as received. It is in the key, and it is forwarded.
+	// It is "*" for the asterisk-form and never empty.
 	Raw []byte
 	// Path is Raw up to the first question mark.
 	Path []byte
-	// Ambiguous says that an origin may read Path as another resource than its
-	// bytes name: it has an encoded slash, backslash or NUL, a dot segment
-	// (encoded or not), or an empty segment.
+	// Ambiguous says that an origin may take Path for another resource than its
+	// bytes name: it has an encoded slash, backslash or NUL, a dot segment (encoded
+	// or not), or an empty segment.
 	Ambiguous bool
 }
 
-// Query is Raw behind its first question mark, nil if it has none.
+// Query returns the part of Raw after its first question mark, nil if it has none.
 func (t *Target) Query() []byte {
 	if len(t.Path) < len(t.Raw) {
 		return t.Raw[len(t.Path)+1:]
@@ -79,8 +79,8 @@ func uriBytes(raw []byte) bool {
 	return true
 }
 
-// parseAbsolute parses scheme "://" authority [ path ] [ "?" query ]; root is what no
-// path means.
+// parseAbsolute parses scheme "://" authority [ path ] [ "?" query ]; root is the
+// target if path and query are empty.
 func parseAbsolute(raw []byte, scheme string, root []byte) (Target, error) {
 	i := bytes.Index(raw, []byte("://"))
 	if i < 1 {
@@ -102,8 +102,8 @@ func parseAbsolute(raw []byte, scheme string, root []byte) (Target, error) {
 		target = root
 	}
 	if target[0] == '?' {
-		// "http://h?q" means "/?q" (RFC 9110 section 4.2.3), which is not a
-		// slice of what came; nobody sends it but to confuse.
+		// "http://h?q" means "/?q" (RFC 9110 section 4.2.3), which is not a part of
+		// raw. No honest client sends it.
 		return Target{}, ErrTarget
 	}
 	return split(target, authority), nil
@@ -114,8 +114,8 @@ func split(raw, authority []byte) Target {
 	return Target{Authority: authority, Raw: raw, Path: path, Ambiguous: ambiguous(path)}
 }
 
-// ambiguous walks the segments of path. The common path has no percent sign, no
-// double slash and no dot after a slash, and costs one look at each byte.
+// ambiguous computes Target.Ambiguous. A usual path has no percent sign, no double
+// slash and no dot after a slash, and costs one test of each byte.
 func ambiguous(path []byte) bool {
 	for i := range path {
 		switch path[i] {
@@ -153,8 +153,8 @@ func dotSegment(p []byte) bool {
 	return dots == 1 || dots == 2
 }
 
-// unhex returns the value of a hexadecimal digit; for any other byte one that
-// cannot make '/', '\\' or NUL.
+// unhex returns the value of a hexadecimal digit; 0xff for any other byte, which
+// cannot be part of '/', '\\' or NUL.
 func unhex(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
@@ -181,9 +181,9 @@ func equalFoldASCII(b []byte, s string) bool {
 	return true
 }
 
-// ValidMethod reports whether m is a method this proxy forwards: a token (RFC
-// 9110 section 9.1) without lower-case letters. Methods are case-sensitive, and
-// "get" is no method that an origin and a cache in front of it read alike.
+// ValidMethod reports whether m is a method this proxy forwards: a token (RFC 9110
+// section 9.1) without lower-case letters. Methods are case-sensitive, and an
+// origin and a cache in front of it may read "get" differently.
 func ValidMethod(m []byte) bool {
 	for _, c := range m {
 		if 'a' <= c && c <= 'z' {

@@ -271,8 +271,8 @@ func FuzzParseTarget(f *testing.F) {
 	})
 }
 
-// FuzzAppendHost: the canonical form is one, net/url understands it as the same host
-// and port, and a literal is one that netip takes.
+// FuzzAppendHost: a second pass does not change the canonical form, net/url reads
+// the same host and port from it, and netip accepts a literal.
 func FuzzAppendHost(f *testing.F) {
 	for _, s := range []string{"a", "a:80", "[::1]:81", "a.:1", "u@h", "[1:2:3:4:5:6:7:8]", "[::ffff:1.2.3.4]", "[1::8]:00443"} {
 		f.Add([]byte(s))
@@ -303,7 +303,7 @@ func FuzzAppendHost(f *testing.F) {
 	})
 }
 
-// FuzzParseAddr: what netip takes, and the same address, but for zones.
+// FuzzParseAddr: it accepts what netip accepts, except zones, and returns the same address.
 func FuzzParseAddr(f *testing.F) {
 	for _, s := range []string{"1.2.3.4", "::1", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "1:2:3:4:5:6:1.2.3.4", "1::", "01.2.3.4", "::%a", "1:2:3:4:5:6:7::"} {
 		f.Add([]byte(s))
@@ -317,8 +317,8 @@ func FuzzParseAddr(f *testing.F) {
 	})
 }
 
-// FuzzCheckFraming holds what passes the gate and fasthttp against net/http: both
-// frame the same body for the same host. What net/http refuses besides is no matter.
+// FuzzCheckFraming compares what checkFraming and fasthttp accept with net/http:
+// both frame the same body for the same host. Net/http may refuse more.
 func FuzzCheckFraming(f *testing.F) {
 	for _, s := range []string{
 		"Host: h\r\n\r\n", "Host: h\r\nContent-Length: 3\r\n\r\n", "Host: h\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -371,7 +371,8 @@ func BenchmarkCheckFraming(b *testing.B) {
 	}
 }
 
-// BenchmarkGate is all that a request passes before its key: framing, target, host.
+// BenchmarkGate measures all checks of a request before its key is made: framing, target,
+// host.
 func BenchmarkGate(b *testing.B) {
 	raw, target, host := []byte(typical), []byte("/articles/2024/05/index.html?page=2"), []byte("www.example.com")
 	buf := make([]byte, 0, 512)
@@ -383,13 +384,13 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// checkFraming reads the header block as it came over the wire, without the
-// request line, and refuses what could be framed in two ways: a line that ends in
-// a bare LF (RFC 9112 section 2.2), a folded line (section 5.2), white space in or
-// after a field name (section 5.1), Content-Length beside Transfer-Encoding
-// (section 6.1), either of them twice, a length that is not digits (section 6.3), a
-// coding other than chunked (section 7), and a second Host (section 3.2). raw is
-// only read. It allocates nothing.
+// checkFraming walks a header block, as received and without the request line, and
+// returns an error if it could be framed in two ways: a line that ends in a bare LF
+// (RFC 9112 section 2.2), a folded line (section 5.2), white space in or after a
+// field name (section 5.1), Content-Length beside Transfer-Encoding (section 6.1),
+// either of them twice, a length that is not digits (section 6.3), a coding other
+// than chunked (section 7), and a second Host (section 3.2). raw is only read. It
+// allocates nothing.
 func checkFraming(raw []byte) error {
 	w := Walk(raw)
 	for range w.Lines {
