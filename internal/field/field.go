@@ -1,21 +1,21 @@
 // Package field holds HTTP header and trailer fields as a flat, ordered list.
 //
-// It answers one question: what fields does this message have, in which order?
-// Names are in canonical form (Content-Type), so a lookup with a canonical name
-// needs no folding. A list is plain data: it does no parsing, knows no meaning
-// of any field, and is safe to share once nobody writes to it.
+// It answers one question: which fields does this message have, in which order?
+// Names are in canonical form (Content-Type), so a look-up by canonical name needs
+// no case folding. A list is plain data: it does no parsing, knows no meaning of
+// any field, and may be shared once nobody writes to it.
 package field
 
 // Field is one field line (RFC 9110 section 5): a name in canonical form and a
-// value without surrounding white space. Repeated names are repeated Fields.
+// value without surrounding white space. A name may repeat.
 type Field struct {
 	Name, Value string
 }
 
-// List holds fields in the order received. A nil List is an empty message head.
+// List has fields in the order received. A nil List has none.
 type List []Field
 
-// Get returns the value of the first field called name and whether there is
+// Get returns the value of the first field with this name, and whether there is
 // one. Name must be in canonical form.
 func (l List) Get(name string) (string, bool) {
 	for i := range l {
@@ -26,14 +26,14 @@ func (l List) Get(name string) (string, bool) {
 	return "", false
 }
 
-// Has reports whether a field called name (canonical form) is present.
+// Has reports whether there is a field with this name. Name must be in canonical form.
 func (l List) Has(name string) bool {
 	_, ok := l.Get(name)
 	return ok
 }
 
-// Values returns the values of all fields called name (canonical form), in
-// order; nil if there are none. It allocates only when there is one.
+// Values returns the values of all fields with this name, in order; nil if there
+// are none. Name must be in canonical form. It allocates only if there is one.
 func (l List) Values(name string) []string {
 	var out []string
 	for i := range l {
@@ -49,8 +49,8 @@ func (l *List) Add(name, value string) {
 	*l = append(*l, Field{Name: name, Value: value})
 }
 
-// Without returns the fields for which drop says false, in order, in a new
-// List that shares only the strings.
+// Without returns the fields for which drop returns false, in order, in a new List
+// that shares only the strings.
 func (l List) Without(drop func(name string) bool) List {
 	out := make(List, 0, len(l))
 	for i := range l {
@@ -61,8 +61,8 @@ func (l List) Without(drop func(name string) bool) List {
 	return out
 }
 
-// Size returns the bytes the list takes on the wire: name, colon, space, value
-// and CRLF of each field.
+// Size returns the length of the list in bytes as HTTP/1.1 sends it: name, colon,
+// space, value and CRLF of each field.
 func (l List) Size() int64 {
 	var n int64
 	for i := range l {
@@ -71,9 +71,9 @@ func (l List) Size() int64 {
 	return n
 }
 
-// Canonical returns name in canonical form: the first letter and each letter
-// after a hyphen in upper case, the others in lower case. It returns name
-// itself, without allocating, when it already has that form.
+// Canonical returns name in canonical form: the first letter and each letter after
+// a hyphen in upper case, the others in lower case. If name already has that form,
+// it returns name itself and does not allocate.
 func Canonical(name string) string {
 	fits := &fitsFirst
 	for i := 0; i < len(name); i++ {
@@ -88,8 +88,8 @@ func Canonical(name string) string {
 	return name
 }
 
-// fitsFirst and fitsLater are the bytes that have their canonical form at the beginning of a word, and
-// within it.
+// fitsFirst and fitsLater have the bytes that are in canonical form as the first byte of a word, and
+// as a later one. Words are separated by hyphens.
 var fitsFirst, fitsLater = func() (first, later [256]bool) {
 	for i := range 256 {
 		c := byte(i)
@@ -118,8 +118,8 @@ func fold(c byte, upper bool) byte {
 	return c
 }
 
-// ValidName reports whether name is a token (RFC 9110 section 5.6.2), the only
-// form a field name or a method may have.
+// ValidName reports whether name is a token (RFC 9110 section 5.6.2), the only form
+// that a field name or a method may have.
 func ValidName[T string | []byte](name T) bool {
 	for i := 0; i < len(name); i++ {
 		if !tokenByte[name[i]] {
@@ -129,8 +129,8 @@ func ValidName[T string | []byte](name T) bool {
 	return len(name) > 0
 }
 
-// ValidValue reports whether value holds only bytes a field value may have
-// (RFC 9110 section 5.5): no control byte but the tab.
+// ValidValue reports whether value has only bytes that a field value may have (RFC
+// 9110 section 5.5): no control byte except the tab.
 func ValidValue[T string | []byte](value T) bool {
 	i := 0
 	for ; i+8 <= len(value); i += 8 {
@@ -147,10 +147,10 @@ func ValidValue[T string | []byte](value T) bool {
 	return true
 }
 
-// mayHoldControl reports false only where none of eight bytes is a control byte. Of each byte
-// the highest bit tells: it is set by taking off 0x20 from one that is less, and by taking off 1 from a
-// 0x7f that was turned into 0, where it was not set before. A borrow from the byte beneath can but
-// add a false alarm.
+// mayHoldControl returns false only if none of the eight bytes is a control byte. It tests the highest
+// bit of each byte. Subtracting 0x20 sets that bit in a byte below 0x20. The exclusive or turns 0x7f
+// into 0, and subtracting 1 sets the bit there. Bytes that had the bit set before do not count. A
+// borrow from the byte below can only cause a false alarm.
 func mayHoldControl(eight uint64) bool {
 	const each = 0x0101010101010101
 	deleted := eight ^ 0x7f*each

@@ -79,7 +79,7 @@ func TestHyphenated(t *testing.T) {
 	}
 }
 
-// TestValidValueLooksAtEachByte: eight are looked at together.
+// TestValidValueLooksAtEachByte: ValidValue tests eight bytes together.
 func TestValidValueLooksAtEachByte(t *testing.T) {
 	for length := 1; length <= 20; length++ {
 		for at := range length {

@@ -2,12 +2,12 @@ package field
 
 import "strings"
 
-// Lines is a header as HTTP/1.1 sends it: the name of each field in canonical form, a colon, a
-// space, its value, and CRLF. It never changes, and the strings that it gives are parts of it. What
-// was made of fields that are valid gives the same fields.
+// Lines is a header as HTTP/1.1 sends it: for each field its name in canonical form, a colon, a
+// space, its value, and CRLF. The strings that its methods return are parts of it. Lines that were
+// made of valid fields return the same fields.
 type Lines string
 
-// AppendLines appends the fields of l as Lines.
+// AppendLines appends the fields of l to b in the form of Lines.
 func AppendLines(b []byte, l List) []byte {
 	for i := range l {
 		b = append(b, l[i].Name...)
@@ -18,7 +18,7 @@ func AppendLines(b []byte, l List) []byte {
 	return b
 }
 
-// Next returns the first field and what follows it; false where there is none.
+// Next returns the first field and the Lines after it. Ok is false if there is no field.
 func (l Lines) Next() (f Field, rest Lines, ok bool) {
 	end := strings.IndexByte(string(l), '\n')
 	colon := strings.IndexByte(string(l), ':')
@@ -28,7 +28,7 @@ func (l Lines) Next() (f Field, rest Lines, ok bool) {
 	return Field{Name: string(l[:colon]), Value: string(l[colon+2 : end-1])}, l[end+1:], true
 }
 
-// AppendTo appends the fields to list. It allocates nothing where there is room.
+// AppendTo appends the fields to list. It allocates only if list has to grow.
 func (l Lines) AppendTo(list List) List {
 	for f, rest, ok := l.Next(); ok; f, rest, ok = rest.Next() {
 		list = append(list, f)
@@ -36,7 +36,7 @@ func (l Lines) AppendTo(list List) List {
 	return list
 }
 
-// Last returns the last field and what comes before it.
+// Last returns the last field and the Lines before it.
 func (l Lines) Last() (before Lines, f Field) {
 	if len(l) == 0 {
 		return "", Field{}
@@ -46,8 +46,8 @@ func (l Lines) Last() (before Lines, f Field) {
 	return l[:at], f
 }
 
-// Get returns the value of the first field called name and whether there is one. Name must be in
-// canonical form.
+// Get returns the value of the first field with this name, and whether there is one. Name must
+// be in canonical form.
 func (l Lines) Get(name string) (string, bool) {
 	for f, rest, ok := l.Next(); ok; f, rest, ok = rest.Next() {
 		if f.Name == name {

@@ -2,9 +2,9 @@ package field
 
 import "strings"
 
-// Protocols splits the value of an Upgrade field into the protocols that it lists,
-// each a NAME or NAME/VERSION (RFC 9110 section 7.8). It reports false for anything
-// else, also for an empty member: a proxy that switches protocols must be sure of which.
+// Protocols returns the protocols that the value of an Upgrade field lists, each NAME or
+// NAME/VERSION (RFC 9110 section 7.8). It returns false for anything else, also for an
+// empty member: a proxy must know exactly to which protocol it switches.
 func Protocols(value string) ([]string, bool) {
 	var list []string
 	for member := range strings.SplitSeq(value, ",") {

@@ -23,7 +23,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// FuzzProtocols: what is taken is made of tokens, and is all of the value.
+// FuzzProtocols: accepted protocols are made of tokens, and together are the whole value.
 func FuzzProtocols(f *testing.F) {
 	for _, seed := range []string{"websocket", "IRC/6.9, RTA/x11", "a,", "a/1/2", "h2c ,\twebsocket"} {
 		f.Add(seed)

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Limits of rules: beyond them a mistake is likelier than a need.
+// Limits of rules. More than that is more likely a mistake than a need.
 const (
 	maxRules      = 64
 	maxNameBytes  = 128
 	maxValueBytes = 4096
 )
 
-// Rules take fields out of a message and put others in. They are immutable; nil has no
-// rule.
+// Rules remove fields from a message and set others. They are immutable; a nil *Rules
+// has no rule.
 type Rules struct {
-	removed map[string]bool // canonical
-	starts  []string        // canonical
-	fixed   func(name string) bool
-	set     List
-	values  map[string][]byte // of set
+	removed  map[string]bool        // canonical
+	prefixes []string               // canonical prefixes, of names with a *
+	reserved func(name string) bool // no rule may remove or set such a field
+	set      List
+	values   map[string][]byte // of set, by canonical name
 }
 
 // RuleError says what is wrong with one rule.
@@ -39,13 +39,14 @@ func (e *RuleError) Error() string {
 	return fmt.Sprintf("%s: %q: want %s", e.Rule, e.Name, e.Want)
 }
 
-// NewRules returns the rules that remove fields by name, in any case, where a * at the
-// end stands for any ending, and set others to a literal value: each is the only one of
-// its name then. Fields for which fixed is true can be neither, and a * leaves them
-// alone; it gets canonical names. The error joins a *RuleError for all that is wrong.
-// Without any rule the result is nil.
-func NewRules(remove []string, set map[string]string, fixed func(name string) bool) (*Rules, error) {
-	r := &Rules{removed: map[string]bool{}, fixed: fixed, values: map[string][]byte{}}
+// NewRules returns the rules that remove fields by name and set others to a literal
+// value. Names may be in any case. A * at the end of a name to remove matches any
+// ending. A field that is set is the only one of its name. Fields for which reserved
+// returns true can be neither removed nor set, and a * does not remove them; reserved gets
+// canonical names. The error joins a *RuleError for each mistake. Without any rule the
+// result is nil.
+func NewRules(remove []string, set map[string]string, reserved func(name string) bool) (*Rules, error) {
+	r := &Rules{removed: map[string]bool{}, reserved: reserved, values: map[string][]byte{}}
 	var problems []error
 	fail := func(rule, name, want string) {
 		problems = append(problems, &RuleError{Rule: rule, Name: name, Want: want})
@@ -84,32 +85,34 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-const wantFree = "another field: this one is framing, belongs to a connection, or is written or evaluated here"
+const wantUnreserved = "another field: this one is framing, belongs to a connection, or is written or evaluated here"
 
-// remove adds a rule and says what is wanted instead, "" if nothing.
+// remove adds a rule that removes a field. If name is not acceptable, it returns what is
+// wanted instead, else "".
 func (r *Rules) remove(name string) (want string) {
 	start, open := strings.CutSuffix(name, "*")
 	switch {
 	case !ValidName(start) || strings.Contains(start, "*") || len(start) > maxNameBytes:
 		return fmt.Sprintf("the name of a field, or how it begins and *, up to %d bytes", maxNameBytes)
 	case open:
-		r.starts = append(r.starts, Canonical(start))
-	case r.fixed(Canonical(name)):
-		return wantFree
+		r.prefixes = append(r.prefixes, Canonical(start))
+	case r.reserved(Canonical(name)):
+		return wantUnreserved
 	default:
 		r.removed[Canonical(name)] = true
 	}
 	return ""
 }
 
-// put adds a rule and says what is wanted instead, "" if nothing.
+// put adds a rule that sets a field. If it is not acceptable, it returns what is wanted
+// instead, else "".
 func (r *Rules) put(name, value string) (want string) {
 	canonical := Canonical(name)
 	switch {
 	case !ValidName(name) || strings.Contains(name, "*") || len(name) > maxNameBytes:
 		return fmt.Sprintf("the name of a field, without *, up to %d bytes", maxNameBytes)
-	case r.fixed(canonical):
-		return wantFree
+	case r.reserved(canonical):
+		return wantUnreserved
 	case r.values[canonical] != nil:
 		return "each field once, whatever its case"
 	case r.removed[canonical]:
@@ -122,7 +125,7 @@ func (r *Rules) put(name, value string) (want string) {
 	return ""
 }
 
-// Drops reports whether the field of this canonical name is not the sender's own: it is
+// Drops reports whether the rules drop the sender's field of this canonical name: it is
 // removed, or set to another value.
 func (r *Rules) Drops(name string) bool {
 	if r == nil {
@@ -131,12 +134,13 @@ func (r *Rules) Drops(name string) bool {
 	if r.removed[name] || r.values[name] != nil {
 		return true
 	}
-	return slices.ContainsFunc(r.starts, func(start string) bool {
-		return strings.HasPrefix(name, start) && !r.fixed(name)
+	return slices.ContainsFunc(r.prefixes, func(prefix string) bool {
+		return strings.HasPrefix(name, prefix) && !r.reserved(name)
 	})
 }
 
-// Dropping returns rules that remove the field of this canonical name besides, unless r sets it. r may be nil.
+// Dropping returns rules that also remove the field of this canonical name, unless r sets
+// it. r may be nil.
 func (r *Rules) Dropping(name string) *Rules {
 	out := &Rules{removed: map[string]bool{name: true}}
 	if r == nil {
@@ -146,12 +150,12 @@ func (r *Rules) Dropping(name string) *Rules {
 		return r
 	}
 	maps.Copy(out.removed, r.removed)
-	out.starts, out.fixed, out.set, out.values = r.starts, r.fixed, r.set, r.values
+	out.prefixes, out.reserved, out.set, out.values = r.prefixes, r.reserved, r.set, r.values
 	return out
 }
 
-// Value returns what the field of this canonical name is set to, nil if it is not. It is
-// not to be written to.
+// Value returns the value to which the field of this canonical name is set, nil if it is
+// not set. The caller must not write to it.
 func (r *Rules) Value(name string) []byte {
 	if r == nil {
 		return nil
@@ -159,7 +163,7 @@ func (r *Rules) Value(name string) []byte {
 	return r.values[name]
 }
 
-// Set returns the fields that are set, sorted. They are not to be written to.
+// Set returns the fields that are set, sorted by name. The caller must not write to them.
 func (r *Rules) Set() List {
 	if r == nil {
 		return nil
@@ -167,7 +171,7 @@ func (r *Rules) Set() List {
 	return r.set
 }
 
-// Apply returns l by the rules: l itself if there are none, else a new list.
+// Apply returns l after the rules: l itself if there are none, else a new list.
 //
 //go:noinline
 func (r *Rules) Apply(l List) List {
