@@ -16,22 +16,23 @@ import (
 	"github.com/mholt/acmez/v3/acme"
 )
 
-// account is who we are at the authority: a key, and what the authority has registered it
-// as. Both are files; without them the next order registers anew.
+// account is our account at the authority: a key, and the registration of that key. Both
+// are files; without them the next order registers a new account.
 type account struct {
 	client *acmez.Client
 	files  certmagic.Storage
 	folder string
 	email  string
 
-	mu    sync.Mutex    // held while registering, so that it happens once
+	mu    sync.Mutex    // guards known; held while registering, so that only one order does it
 	known *acme.Account // nil before the first order
 }
 
 func (a *account) keyFile() string  { return path.Join(a.folder, "account.key") }
 func (a *account) dataFile() string { return path.Join(a.folder, "account.json") }
 
-// get returns the account, registered. Nobody changes it.
+// get returns the account, and registers it first if need be. The caller must not change
+// it.
 func (a *account) get(ctx context.Context) (*acme.Account, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,8 +50,8 @@ func (a *account) get(ctx context.Context) (*acme.Account, error) {
 	return a.known, nil
 }
 
-// forget has the next order register anew, with a new key, unless that was done for
-// another order since gone was got.
+// forget removes the account gone, so that the next order registers a new one with
+// a new key. It does nothing if another order has replaced gone already.
 func (a *account) forget(ctx context.Context, gone *acme.Account) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,7 +80,8 @@ func (a *account) load(ctx context.Context) (found acme.Account, err error) {
 	return found, nil
 }
 
-// register makes an account and stores it. The key comes first: data without it are none.
+// register makes an account and stores it. It stores the key first: data without a key are
+// not an account.
 func (a *account) register(ctx context.Context) (acme.Account, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

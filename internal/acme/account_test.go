@@ -10,8 +10,8 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// registrations counts the accounts that are made. A request for one may be sent again,
-// for pebble refuses some of the nonces that it has given.
+// registrations counts the accounts that are made. A request for one may be repeated,
+// since pebble refuses some of the nonces that it has issued.
 type registrations struct {
 	*http.Transport
 	n atomic.Int64
@@ -25,8 +25,9 @@ func (r *registrations) RoundTrip(q *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestManyOrdersMakeOneAccountAnew: renewals go on side by side, and each that heard of the
-// account's end took away the one that another had just made. Authorities allow few.
+// TestManyOrdersMakeOneAccountAnew: renewals run concurrently. Each one that learned of the
+// account's end used to remove the new account that another had just made. Authorities
+// allow few.
 func TestManyOrdersMakeOneAccountAnew(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -13,29 +13,29 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// Options say which certificates to get, and from whom.
+// Options say which certificates to order, and from whom.
 type Options struct {
 	Names     []string       // host names in lower case, each once, at least one
-	Directory string         // of the authority, an https URL; its terms are agreed to
-	Email     string         // where the authority may write to; "" is nowhere
-	Roots     *x509.CertPool // that the directory is trusted by; nil is the system's
+	Directory string         // of the authority, an https URL; we agree to its terms of service
+	Email     string         // the contact address for the authority; "" is none
+	Roots     *x509.CertPool // the CA certificates for the directory's own TLS; nil is the system's
 	Storage   string         // the folder for account, keys and certificates
 
-	TLSALPN, HTTP bool // the challenges that are answered, at least one
+	TLSALPN, HTTP bool // the challenge types that we answer, at least one
 
-	UserAgent string // who asks (RFC 8555 section 6.1)
-	// Retry is how long a name waits after its first failure; twice that after the second,
-	// and so on. 0 is a minute.
+	UserAgent string // of requests to the authority (RFC 8555 section 6.1)
+	// Retry is the delay before the second try for a name. It doubles with each failure,
+	// up to an hour. 0 is a minute.
 	Retry time.Duration
 	Log   *slog.Logger
 	Now   func() time.Time
 
-	// Guard, if not nil, runs each step of the Manager's goroutines, and returns also where
-	// that panics: what was to be got is tried again.
+	// Guard, if not nil, runs each step of the Manager's goroutines. It returns even if the
+	// step panics; the order is then tried again.
 	Guard func(step func())
 }
 
-// Manager has the certificates. It is safe for concurrent use.
+// Manager orders, holds and renews certificates. It is safe for concurrent use.
 type Manager struct {
 	o       Options
 	names   map[string]bool
@@ -45,14 +45,14 @@ type Manager struct {
 	issuer  *issuer
 
 	quit     context.CancelFunc
-	ctx      context.Context // of everything that may take long; ends with Close
+	ctx      context.Context // of all slow operations; ends with Close
 	working  sync.WaitGroup
 	closing  sync.Once
 	failures atomic.Int64
 }
 
-// New returns a Manager with the certificates that are stored; nothing is asked for before
-// Start. It makes the folder where it is not there. Its error is about the folder.
+// New returns a Manager with the stored certificates. It orders nothing before Start. It
+// makes the folder if it does not exist. Its error is about the folder.
 func New(o Options) (*Manager, error) {
 	files, err := openStorage(o.Storage)
 	if err != nil {
@@ -71,7 +71,7 @@ func New(o Options) (*Manager, error) {
 		Logger:            quiet,
 	})
 	m.config = certmagic.New(m.cache, certmagic.Config{
-		Issuers: []certmagic.Issuer{m.issuer}, Storage: files, Logger: quiet, OnEvent: m.happened,
+		Issuers: []certmagic.Issuer{m.issuer}, Storage: files, Logger: quiet, OnEvent: m.onEvent,
 		KeySource: certmagic.StandardKeyGenerator{KeyType: certmagic.P256},
 		OCSP:      certmagic.OCSPConfig{DisableStapling: true},
 	})
@@ -82,16 +82,17 @@ func New(o Options) (*Manager, error) {
 	return m, nil
 }
 
-// never is longer than any process lives: nothing is stapled, so nothing is to be renewed.
+// never is longer than any process runs. OCSP stapling is off, so certmagic has nothing to
+// check.
 const never = 100 * 365 * 24 * time.Hour
 
-// Start begins to get what is missing, and to renew.
+// Start begins to order missing certificates, and to renew.
 func (m *Manager) Start() {
 	m.working.Go(func() { m.guarded(m.renewDue) })
-	m.working.Go(m.tend)
+	m.working.Go(m.obtainMissing)
 }
 
-// Close gives up what is under way and waits for it. The certificates stay.
+// Close cancels running orders and waits for them to end. The stored certificates stay.
 func (m *Manager) Close() {
 	m.closing.Do(func() {
 		m.quit()
@@ -105,7 +106,8 @@ func (m *Manager) Close() {
 // Manages reports whether name, in lower case, is one of the names.
 func (m *Manager) Manages(name string) bool { return m.names[name] }
 
-// Certificate returns the certificate of one of the names, nil while it has none.
+// Certificate returns the certificate of one of the names, of several the one that expires
+// last; nil if there is none yet.
 func (m *Manager) Certificate(name string) *tls.Certificate {
 	var last *tls.Certificate
 	for _, c := range m.cache.AllMatchingCertificates(name) {
@@ -116,11 +118,11 @@ func (m *Manager) Certificate(name string) *tls.Certificate {
 	return last
 }
 
-// First returns the certificate of the first name, for clients that ask for none of them.
+// First returns the certificate of the first name, for clients that ask for no name or an
+// unknown one.
 func (m *Manager) First() *tls.Certificate { return m.Certificate(m.o.Names[0]) }
 
-// Expiry returns when the first of the certificates expires, the zero Time while there is
-// none.
+// Expiry returns when the next certificate expires, the zero Time if there is none yet.
 func (m *Manager) Expiry() (first time.Time) {
 	for _, name := range m.o.Names {
 		if c := m.Certificate(name); c != nil && (first.IsZero() || c.Leaf.NotAfter.Before(first)) {
@@ -130,7 +132,8 @@ func (m *Manager) Expiry() (first time.Time) {
 	return first
 }
 
-// Ends calls f with each of the names, and when its certificate expires; the zero Time while it has none.
+// Ends calls f with each of the names and the time when its certificate expires, the zero
+// Time if it has none yet.
 func (m *Manager) Ends(f func(name string, end time.Time)) {
 	for _, name := range m.o.Names {
 		var end time.Time
@@ -151,10 +154,10 @@ func (m *Manager) Missing() (n int) {
 	return n
 }
 
-// Failures returns how many times no certificate came.
+// Failures returns the number of orders and renewals that failed.
 func (m *Manager) Failures() int64 { return m.failures.Load() }
 
-// load takes over what is stored for name.
+// load loads the stored certificate for name, if there is one.
 func (m *Manager) load(name string) {
 	c, err := m.config.CacheManagedCertificate(m.ctx, name)
 	switch {
@@ -166,10 +169,11 @@ func (m *Manager) load(name string) {
 	}
 }
 
-// happened hears what becomes of orders, those of renewals too. It refuses nothing.
-func (m *Manager) happened(_ context.Context, event string, data map[string]any) error {
+// onEvent is certmagic's event handler. It logs and counts renewals; it never returns an
+// error, since that could abort the operation.
+func (m *Manager) onEvent(_ context.Context, event string, data map[string]any) error {
 	if renewal, _ := data["renewal"].(bool); !renewal {
-		return nil // tend tells of those
+		return nil // obtain logs first orders
 	}
 	name := fmt.Sprint(data["identifier"])
 	switch event {
@@ -178,7 +182,7 @@ func (m *Manager) happened(_ context.Context, event string, data map[string]any)
 	case "cert_failed":
 		if m.ctx.Err() == nil {
 			m.o.Log.Error("a certificate was not renewed; the old one stays, and it is tried again", "name", name, "error", data["error"])
-			m.failures.Add(1) // who sees it, finds the line
+			m.failures.Add(1) // after the log line: whoever sees the count finds the line
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// rig is a manager, its folder, and listeners that answer challenges as doors do.
+// rig is a manager, its folder, and listeners that answer challenges.
 type rig struct {
 	t         *testing.T
 	http, tls string // addresses
@@ -162,7 +162,7 @@ func TestCertificatesAreObtainedStoredAndLoaded(t *testing.T) {
 	}
 }
 
-// wantPrivate sees that nobody else may read what is stored.
+// wantPrivate checks that only the owner may read the stored files.
 func wantPrivate(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
@@ -310,7 +310,8 @@ func TestCloseGivesUpARenewal(t *testing.T) {
 	}
 }
 
-// wantCloseAtOnce closes m once it has spoken to an authority that is silent.
+// wantCloseAtOnce closes m after it has sent a request to an authority that does not
+// answer.
 func (r *rig) wantCloseAtOnce(m *Manager, silent net.Listener) {
 	t := r.t
 	t.Helper()

@@ -8,14 +8,14 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// bridge returns a zap logger, as certmagic wants one, that writes to log. What certmagic
-// tells of its steps is for debugging; its errors are warnings, for they are about one try of
-// several, until ending ends: what breaks off then was meant to.
+// bridge returns a zap logger for certmagic that writes to log. Certmagic's messages get the
+// level debug. Its errors get the level warn, since each is about one try of several. After
+// the context ending is done they get debug too: those errors come from Close.
 func bridge(ending context.Context, log *slog.Logger) *zap.Logger {
 	return zap.New(&core{ending: ending, log: log})
 }
 
-// core is a zapcore.Core.
+// core is a zapcore.Core that writes to a slog.Logger.
 type core struct {
 	ending context.Context
 	log    *slog.Logger
@@ -56,7 +56,7 @@ func (c *core) Write(e zapcore.Entry, fields []zapcore.Field) error {
 // Sync implements zapcore.Core.
 func (c *core) Sync() error { return nil }
 
-// attributes has the fields as zap would write them.
+// attributes returns the fields as slog attributes, with the values that zap would write.
 func attributes(fields []zapcore.Field) []slog.Attr {
 	out := make([]slog.Attr, 0, len(fields))
 	for _, f := range fields {

@@ -11,15 +11,15 @@ import (
 	"github.com/mholt/acmez/v3/acme"
 )
 
-// Protocol is what the authority speaks in the handshake of a challenge (RFC 8737).
+// Protocol is the ALPN protocol of a tls-alpn-01 handshake (RFC 8737).
 const Protocol = acmez.ACMETLS1Protocol
 
-// challenges are those that wait for the authority to look at them. It is an acmez.Solver,
-// and safe for concurrent use.
+// challenges are the pending challenges, which the authority has not validated yet. It is
+// an acmez.Solver, and safe for concurrent use.
 type challenges struct {
-	mu      sync.RWMutex // guards what follows
-	byName  map[string]*tls.Certificate
-	byToken map[string]string // key authorizations
+	mu      sync.RWMutex                // guards what follows
+	byName  map[string]*tls.Certificate // for tls-alpn-01
+	byToken map[string]string           // key authorizations, for http-01
 }
 
 // Present implements acmez.Solver.
@@ -56,8 +56,8 @@ func (c *challenges) CleanUp(_ context.Context, a acme.Challenge) error {
 	return nil
 }
 
-// Challenge returns the certificate that answers the handshake of a challenge, nil for
-// another handshake, and where there is no such challenge.
+// Challenge returns the certificate for a tls-alpn-01 handshake, nil for any other
+// handshake and if there is no such challenge.
 func (m *Manager) Challenge(hello *tls.ClientHelloInfo) *tls.Certificate {
 	if !slices.Equal(hello.SupportedProtos, []string{Protocol}) {
 		return nil
@@ -68,8 +68,8 @@ func (m *Manager) Challenge(hello *tls.ClientHelloInfo) *tls.Certificate {
 	return c.byName[strings.ToLower(hello.ServerName)]
 }
 
-// Answer returns what a request for /.well-known/acme-challenge/ and this token gets, ""
-// where there is no such challenge (RFC 8555 section 8.3).
+// Answer returns the body for a request of /.well-known/acme-challenge/ and this token,
+// "" if there is no such challenge (RFC 8555 section 8.3).
 func (m *Manager) Answer(token []byte) string {
 	c := &m.issuer.challenges
 	c.mu.RLock()

@@ -16,21 +16,21 @@ import (
 	"github.com/mholt/acmez/v3/acme"
 )
 
-// Limits of talking to the authority.
+// Time limits for requests to the authority.
 const (
 	requestTimeout = 30 * time.Second
-	pollTimeout    = 90 * time.Second // for a challenge to be looked at, and an order to be fulfilled
+	pollTimeout    = 90 * time.Second // for the validation of a challenge, and for an order to be ready
 )
 
-// issuer orders certificates. It is a certmagic.Issuer, and not the one that certmagic has:
-// that one listens on addresses of its own for challenges, and keeps connections and
-// goroutines after its end.
+// issuer orders certificates. It is a certmagic.Issuer. It replaces certmagic.ACMEIssuer,
+// which listens on its own addresses for challenges, and leaves connections and goroutines
+// behind.
 type issuer struct {
 	challenges
 	account account
 	client  *acmez.Client
 	http    *http.Client
-	ending  context.Context
+	ending  context.Context // done when the Manager closes
 }
 
 func newIssuer(ending context.Context, o Options, files certmagic.Storage) *issuer {
@@ -59,7 +59,7 @@ func newIssuer(ending context.Context, o Options, files certmagic.Storage) *issu
 	return i
 }
 
-// IssuerKey implements certmagic.Issuer: what is stored is apart by directory.
+// IssuerKey implements certmagic.Issuer: each directory has its own stored files.
 func (i *issuer) IssuerKey() string {
 	u, err := url.Parse(i.client.Directory)
 	if err != nil {
@@ -70,11 +70,11 @@ func (i *issuer) IssuerKey() string {
 
 // Issue implements certmagic.Issuer.
 func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*certmagic.IssuedCertificate, error) {
-	ctx, cancel := i.until(ctx)
+	ctx, cancel := i.withEnding(ctx)
 	defer cancel()
 	chains, who, err := i.order(ctx, csr)
 	if p, ok := errors.AsType[acme.Problem](err); ok && p.Type == acme.ProblemTypeAccountDoesNotExist {
-		if err = i.account.forget(ctx, who); err == nil { // the authority has forgotten it already
+		if err = i.account.forget(ctx, who); err == nil { // the authority no longer knows the account
 			chains, _, err = i.order(ctx, csr)
 		}
 	}
@@ -87,7 +87,7 @@ func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*cert
 	return &certmagic.IssuedCertificate{Certificate: chains[0].ChainPEM, Metadata: chains[0]}, nil
 }
 
-// order returns the chains that are offered, and which account they were ordered by.
+// order orders a certificate. It returns the offered chains and the account that was used.
 func (i *issuer) order(ctx context.Context, csr *x509.CertificateRequest) ([]acme.Certificate, *acme.Account, error) {
 	who, err := i.account.get(ctx)
 	if err != nil {
@@ -103,13 +103,13 @@ func (i *issuer) order(ctx context.Context, csr *x509.CertificateRequest) ([]acm
 
 // GetRenewalInfo implements certmagic.RenewalInfoGetter.
 func (i *issuer) GetRenewalInfo(ctx context.Context, c certmagic.Certificate) (acme.RenewalInfo, error) {
-	ctx, cancel := i.until(ctx)
+	ctx, cancel := i.withEnding(ctx)
 	defer cancel()
 	return i.client.GetRenewalInfo(ctx, c.Leaf)
 }
 
-// until returns a context that ends with ctx, and when everything does.
-func (i *issuer) until(ctx context.Context) (context.Context, context.CancelFunc) {
+// withEnding returns a context that ends with ctx, and when the Manager closes.
+func (i *issuer) withEnding(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(i.ending, cancel)
 	return ctx, func() {

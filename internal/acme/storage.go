@@ -11,21 +11,21 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// storage is a folder of files that knows whether somebody works with it: each order holds
-// a lock from its first step to its last. Folders below have mode 0700, files 0600.
+// storage is a folder of files that counts the locks held on it. Each order holds a lock
+// from its first step to its last. Folders below it have mode 0700, files 0600.
 type storage struct {
 	*certmagic.FileStorage
 
-	idle   chan struct{} // closed once nobody works and nobody may begin to
+	idle   chan struct{} // closed once storage is closed and no lock is held
 	mu     sync.Mutex    // guards what follows
-	locks  int           // held
+	locks  int           // number of locks held
 	closed bool
 }
 
-// errClosed is what an order gets that begins while everything ends.
+// errClosed is the error of an order that begins after close.
 var errClosed = errors.New("the storage is closed")
 
-// openStorage opens the folder, makes it if need be, and sees that it can be written to.
+// openStorage opens the folder, makes it if need be, and checks that it is writable.
 func openStorage(path string) (*storage, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func openStorage(path string) (*storage, error) {
 	return &storage{FileStorage: &certmagic.FileStorage{Path: path}, idle: make(chan struct{})}, probe(path)
 }
 
-// CheckStorage says what is wrong with a folder for Options.Storage, and leaves everything
-// as it is. One that is not there yet is fine.
+// CheckStorage returns what is wrong with a folder for Options.Storage, and changes
+// nothing. A folder that does not exist yet is fine.
 func CheckStorage(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -48,7 +48,7 @@ func CheckStorage(path string) error {
 	return probe(path)
 }
 
-// probe writes a file and takes it away.
+// probe checks that a folder is writable: it creates a file and removes it.
 func probe(path string) error {
 	f, err := os.CreateTemp(path, ".probe-")
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *storage) TryLock(ctx context.Context, name string) (bool, error) {
 	return ok && err == nil, err
 }
 
-// enter counts a lock that was got, or gives it back.
+// enter counts a lock that was acquired. If the storage is closed, it releases the lock and
+// returns errClosed.
 func (s *storage) enter(ctx context.Context, name string) error {
 	s.mu.Lock()
 	closed := s.closed
@@ -103,8 +104,8 @@ func (s *storage) leave() {
 	}
 }
 
-// close gives no further lock, and waits until nobody holds one. The contexts of those who
-// do have ended. It works once.
+// close refuses further locks and waits until none is held. The contexts of the holders
+// must have ended. It may be called only once.
 func (s *storage) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -115,5 +116,5 @@ func (s *storage) close() {
 	<-s.idle
 }
 
-// missing reports whether a file is not there.
+// missing reports whether err says that a file does not exist.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

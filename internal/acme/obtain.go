@@ -8,32 +8,32 @@ import (
 const (
 	firstRetry   = time.Minute
 	longestRetry = time.Hour // authorities allow five failures of a name an hour
-	// longestOrder is for one name, from the order to the certificate.
+	// longestOrder is the time limit for one name, from the order to the certificate.
 	longestOrder = 10 * time.Minute
 )
 
-// wanted is a name without a certificate.
-type wanted struct {
+// missingName is a name without a certificate.
+type missingName struct {
 	name string
-	next time.Time     // to try it
-	wait time.Duration // after the next failure
+	next time.Time     // of the next try
+	wait time.Duration // from the next failure to the try after it
 }
 
-// renewDue renews what has come due while nobody ran; certmagic's maintenance begins with a
-// pause.
+// renewDue renews certificates that came due while the process did not run. Certmagic's
+// maintenance would begin only after a pause.
 func (m *Manager) renewDue() {
 	if err := m.cache.RenewManagedCertificates(m.ctx); err != nil && m.ctx.Err() == nil {
 		m.o.Log.Error("certificates were not renewed", "error", err)
 	}
 }
 
-// tend gets what is missing, one name after the other, until all are there.
-func (m *Manager) tend() {
+// obtainMissing orders the missing certificates, one name after the other, until none is missing.
+func (m *Manager) obtainMissing() {
 	missing := m.missing()
 	for len(missing) > 0 && m.sleepUntil(earliest(missing)) {
-		var still []wanted
+		var still []missingName
 		for _, w := range missing {
-			if w.next.After(m.o.Now()) || !m.tries(&w) {
+			if w.next.After(m.o.Now()) || !m.tryObtain(&w) {
 				still = append(still, w)
 			}
 		}
@@ -41,16 +41,16 @@ func (m *Manager) tend() {
 	}
 }
 
-func (m *Manager) missing() (out []wanted) {
+func (m *Manager) missing() (out []missingName) {
 	for _, name := range m.o.Names {
 		if m.Certificate(name) == nil {
-			out = append(out, wanted{name: name, next: m.o.Now(), wait: m.o.Retry})
+			out = append(out, missingName{name: name, next: m.o.Now(), wait: m.o.Retry})
 		}
 	}
 	return out
 }
 
-func earliest(all []wanted) time.Time {
+func earliest(all []missingName) time.Time {
 	first := all[0].next
 	for _, w := range all[1:] {
 		if w.next.Before(first) {
@@ -60,8 +60,8 @@ func earliest(all []wanted) time.Time {
 	return first
 }
 
-// tries is obtain, also where that panics.
-func (m *Manager) tries(w *wanted) (obtained bool) {
+// tryObtain calls obtain, guarded. If obtain panics, it sets the time of the next try.
+func (m *Manager) tryObtain(w *missingName) (obtained bool) {
 	at := m.o.Now()
 	m.guarded(func() { obtained = m.obtain(w) })
 	if !obtained && !w.next.After(at) {
@@ -78,8 +78,9 @@ func (m *Manager) guarded(step func()) {
 	m.o.Guard(step)
 }
 
-// obtain reports whether w has its certificate now.
-func (m *Manager) obtain(w *wanted) bool {
+// obtain orders the certificate of w and reports whether w has it now. If the order fails,
+// it sets the time of the next try.
+func (m *Manager) obtain(w *missingName) bool {
 	if m.ctx.Err() != nil {
 		return false
 	}
@@ -95,13 +96,13 @@ func (m *Manager) obtain(w *wanted) bool {
 		return true
 	}
 	m.o.Log.Error("no certificate was obtained; handshakes for the name fail until one is", "name", w.name, "error", err, "retry_in", w.wait.String())
-	m.failures.Add(1) // who sees it, finds the line
+	m.failures.Add(1) // after the log line: whoever sees the count finds the line
 	w.next = m.o.Now().Add(w.wait)
 	w.wait = min(2*w.wait, longestRetry)
 	return false
 }
 
-// sleepUntil reports whether t has come before Close.
+// sleepUntil waits until t. It returns false if the Manager closes before.
 func (m *Manager) sleepUntil(t time.Time) bool {
 	timer := time.NewTimer(t.Sub(m.o.Now()))
 	defer timer.Stop()
