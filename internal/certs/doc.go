@@ -1,8 +1,9 @@
-// Package certs keeps the certificates that clients are shown.
+// Package certs holds the certificates that servers send to clients, and reloads them from
+// files.
 //
 // It answers one question: which certificate does this name get, and is it still the
-// one in the file? Files are looked at again every few seconds; a changed pair takes
-// the place of the old one for the next handshake, and one that cannot be read or does
-// not match leaves it there. The first pair is for clients that name nobody, or a name
-// that no certificate is for.
+// one in the file? The files are checked every few seconds. A changed pair of
+// certificate and key replaces the old one for the next handshake. If the new pair
+// cannot be read or does not match, the old one stays. The first pair is for clients
+// that send no server name, or one that no certificate has.
 package certs

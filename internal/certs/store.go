@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// lookEvery is how often the files are looked at.
-const lookEvery = 5 * time.Second
+// checkInterval is the interval between checks of the files.
+const checkInterval = 5 * time.Second
 
-// Pair names the files of one certificate, PEM: the chain, leaf first, and its key.
+// Pair has the paths of the PEM files of one certificate: the chain, leaf first, and its key.
 type Pair struct{ Certificate, Key string }
 
-// PairError says what is wrong with one pair.
+// PairError is what is wrong with one pair.
 type PairError struct {
-	Index int  // of the pair
-	Key   bool // it is about the file of the key
+	Index int  // of the pair in the list
+	Key   bool // the error is about the key file
 	Err   error
 }
 
 func (e *PairError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is behind it.
+// Unwrap returns Err.
 func (e *PairError) Unwrap() error { return e.Err }
 
 // Store holds certificates. It is safe for concurrent use.
@@ -40,25 +40,25 @@ type Store struct {
 	guard func(step func())
 
 	current atomic.Pointer[set]
-	states  []state   // of the files that are shown, for the one who looks
-	failed  []failure // of each pair, the last one that was logged
+	states  []state   // of the files of the current certificates; only refresh uses it after New
+	failed  []failure // by pair: the last failure that was logged
 
-	quit    chan struct{}
-	looking sync.WaitGroup
-	closing sync.Once
+	quit     chan struct{}
+	watching sync.WaitGroup
+	closing  sync.Once
 }
 
-// set is the certificates of one moment.
+// set is an immutable set of certificates.
 type set struct {
 	first  *tls.Certificate
-	byName map[string]*tls.Certificate // in lower case; *.example.com for its subdomains
+	byName map[string]*tls.Certificate // by name in lower case; "*.example.com" is a wildcard
 	all    []*tls.Certificate
 }
 
-// state tells whether the two files of a pair have changed.
+// state is compared to see whether the two files of a pair have changed.
 type state struct{ certificate, key fileState }
 
-// failure is what was wrong with files in a state.
+// failure is what was wrong with the files of a pair in this state.
 type failure struct {
 	state
 	why string
@@ -69,8 +69,8 @@ type fileState struct {
 	size     int64
 }
 
-// Load reads the pairs, at least one, and says by a joined *PairError for each what is
-// wrong with them.
+// Load reads the pairs, at least one. The error joins a *PairError for each pair that
+// is wrong.
 func Load(pairs []Pair) ([]*tls.Certificate, error) {
 	var problems []error
 	out := make([]*tls.Certificate, len(pairs))
@@ -105,8 +105,8 @@ func load(p Pair) (*tls.Certificate, *PairError) {
 	return &c, nil
 }
 
-// readRegular is os.ReadFile for regular files: a named pipe would hold up all looks that come
-// after, and a device has no end.
+// readRegular is os.ReadFile for regular files only: a named pipe would block all later
+// checks, and a device has no end.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -118,9 +118,9 @@ func readRegular(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// New returns a Store of the pairs and looks after their files until Close. Guard runs each
-// look, and returns also where that panics: the next comes all the same. Nil runs it unguarded.
-// The error is that of Load.
+// New returns a Store of the pairs and checks their files for changes until Close. Guard runs
+// each check, and returns even if the check panics, so that the next one still runs. If guard
+// is nil, checks are not guarded. The error is that of Load.
 func New(pairs []Pair, log *slog.Logger, now func() time.Time, guard func(step func())) (*Store, error) {
 	if guard == nil {
 		guard = func(step func()) { step() }
@@ -134,38 +134,40 @@ func New(pairs []Pair, log *slog.Logger, now func() time.Time, guard func(step f
 		return nil, err
 	}
 	s.use(all)
-	s.looking.Go(s.look)
+	s.watching.Go(s.watchFiles)
 	return s, nil
 }
 
-// Close ends the looking after files.
+// Close stops the checks of the files and waits for the last one.
 func (s *Store) Close() {
 	s.closing.Do(func() { close(s.quit) })
-	s.looking.Wait()
+	s.watching.Wait()
 }
 
-// Name is what a client asks for, as Find wants it.
+// Name returns the server name that a client sent (SNI), in the form that Find wants: in
+// lower case, without a dot at the end.
 func Name(hello *tls.ClientHelloInfo) string {
 	return strings.TrimSuffix(strings.ToLower(hello.ServerName), ".")
 }
 
-// Find returns the certificate for a name, nil where none is for it. It allocates nothing.
+// Find returns the certificate for a name, nil if there is none. A wildcard matches one
+// label. It allocates nothing.
 func (s *Store) Find(name string) *tls.Certificate {
 	current := s.current.Load()
 	if c := current.byName[name]; c != nil {
 		return c
 	}
 	if dot := strings.IndexByte(name, '.'); dot > 0 {
-		return current.byName[wildcards+name[dot:]]
+		return current.byName[wildcardLabel+name[dot:]]
 	}
 	return nil
 }
 
-// First returns the certificate for clients that name nobody, and for names that none is
-// for.
+// First returns the certificate for clients that send no server name, or one that no
+// certificate has.
 func (s *Store) First() *tls.Certificate { return s.current.Load().first }
 
-// Expiry returns when the first of the certificates shown expires.
+// Expiry returns when the next of the current certificates expires.
 func (s *Store) Expiry() time.Time {
 	var first time.Time
 	for _, c := range s.current.Load().all {
@@ -176,10 +178,10 @@ func (s *Store) Expiry() time.Time {
 	return first
 }
 
-// wildcards begins a name that stands for all labels at its place.
-const wildcards = "*"
+// wildcardLabel is the first label of a wildcard name.
+const wildcardLabel = "*"
 
-// use makes all the certificates that are shown. Of two for a name the first counts.
+// use makes all the current certificates. If two have the same name, the first one gets it.
 func (s *Store) use(all []*tls.Certificate) {
 	next := &set{first: all[0], byName: map[string]*tls.Certificate{}, all: all}
 	for _, c := range all {
@@ -199,9 +201,9 @@ func namesOf(leaf *x509.Certificate) []string {
 	return []string{leaf.Subject.CommonName}
 }
 
-// look reads changed files.
-func (s *Store) look() {
-	t := time.NewTicker(lookEvery)
+// watchFiles checks the files until Close, and reloads changed ones.
+func (s *Store) watchFiles() {
+	t := time.NewTicker(checkInterval)
 	defer t.Stop()
 	for {
 		select {
@@ -213,8 +215,9 @@ func (s *Store) look() {
 	}
 }
 
-// refresh takes over what has changed. What cannot be read is tried again each time, for
-// not all that is wrong shows in a file's state: its mode does not, nor a lack of descriptors.
+// refresh reloads pairs whose files have changed. A pair that cannot be loaded is tried again
+// at each check, since the cause may go away without a change of the files' state: a wrong
+// mode, or a lack of file descriptors.
 func (s *Store) refresh() {
 	next := append([]*tls.Certificate(nil), s.current.Load().all...)
 	changed := false
@@ -226,7 +229,7 @@ func (s *Store) refresh() {
 		}
 		c, err := load(p)
 		if err != nil {
-			s.complain(i, failure{now, err.Error()})
+			s.logFailure(i, failure{now, err.Error()})
 			continue
 		}
 		s.states[i], s.failed[i] = now, failure{}
@@ -241,8 +244,8 @@ func (s *Store) refresh() {
 	}
 }
 
-// complain logs what is wrong with pair i, once.
-func (s *Store) complain(i int, f failure) {
+// logFailure logs the failure of pair i, unless it was the last one logged for the pair.
+func (s *Store) logFailure(i int, f failure) {
 	if s.failed[i] == f {
 		return
 	}
@@ -250,11 +253,11 @@ func (s *Store) complain(i int, f failure) {
 	s.log.Error("a changed certificate was not taken over; the old one stays", "certificate", s.pairs[i].Certificate, "key", s.pairs[i].Key, "error", f.why)
 }
 
-// stateOf returns what tells the contents of two files from other ones; a file that is
-// not there differs from all.
+// stateOf returns the state of a pair's files, which changes with their contents. A
+// file that does not exist has a state of its own.
 func stateOf(p Pair) state {
 	one := func(path string) fileState {
-		info, err := os.Stat(path) // follows links, which is how clusters swap files
+		info, err := os.Stat(path) // follows symbolic links, by which Kubernetes swaps files
 		if err != nil {
 			return fileState{}
 		}
@@ -263,14 +266,14 @@ func stateOf(p Pair) state {
 	return state{one(p.Certificate), one(p.Key)}
 }
 
-// Shown is one certificate that clients are shown.
+// Shown is one of the current certificates.
 type Shown struct {
-	Names    []string // host names, and addresses behind them
+	Names    []string // host names, then IP addresses
 	NotAfter time.Time
-	File     string // of Pair.Certificate
+	File     string // Pair.Certificate
 }
 
-// Shown returns all certificates, in the order of the pairs.
+// Shown returns all current certificates, in the order of the pairs.
 func (s *Store) Shown() []Shown {
 	all := s.current.Load().all
 	out := make([]Shown, len(all))

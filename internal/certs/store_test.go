@@ -16,7 +16,7 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// signer writes certificates. The one of this number ends so many hours from now.
+// signer writes certificates. Certificate n expires n hours from now.
 type signer struct {
 	*testkit.Authority
 	hours time.Duration
@@ -205,7 +205,7 @@ type loud struct{ slog.Handler }
 func (loud) Enabled(context.Context, slog.Level) bool  { return true }
 func (loud) Handle(context.Context, slog.Record) error { panic("no log") }
 
-// TestAPanicInALookEndedTheProcess: it is the end of that look alone.
+// TestAPanicInALookEndedTheProcess: a panic ends only the check in which it happens.
 func TestAPanicInALookEndedTheProcess(t *testing.T) {
 	dir, sign := t.TempDir(), &signer{Authority: testkit.NewAuthority(t)}
 	a := pairIn(dir, "a")
@@ -226,7 +226,7 @@ func TestAPanicInALookEndedTheProcess(t *testing.T) {
 		if err := os.WriteFile(a.Certificate, []byte("broken"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2*lookEvery + lookEvery/2)
+		time.Sleep(2*checkInterval + checkInterval/2)
 		synctest.Wait()
 		if panics == 0 {
 			t.Error("got no panic: this proves nothing")
