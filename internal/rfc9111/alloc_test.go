@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The request side runs on every hit.
+// The functions that look at requests run on every hit.
 func TestRequestSideDoesNotAllocate(t *testing.T) {
 	f := func(what string, work func()) {
 		t.Helper()
@@ -153,8 +153,8 @@ func TestClimbingReferenceAllocatesLittle(t *testing.T) {
 	f(deep, strings.Repeat("../", maxClimbs))
 }
 
-// hostileWork reads every field that is read at all, with value in it; the
-// structured ones have a value of their own.
+// hostileWork calls every function that parses a field, with value as the field's
+// value; structured fields have a value of their own.
 func hostileWork(t *testing.T, value, structured string) func() {
 	t.Helper()
 	h := head(t, "Cache-Control: "+value, "Vary: "+value, "Age: "+value, "Expires: "+value, "Date: "+value, "Last-Modified: "+value,

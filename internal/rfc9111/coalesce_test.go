@@ -23,16 +23,16 @@ func TestCoalesce(t *testing.T) {
 	f([]Range{{0, 9}, {3, 4}}, []Range{{0, 9}})
 	f([]Range{{3, 4}, {0, 9}}, []Range{{0, 9}})
 	f([]Range{{3, 4}, {3, 4}}, []Range{{3, 4}})
-	// Ranges that touch are two, as asked for.
+	// Ranges that only touch are not joined.
 	f([]Range{{0, 3}, {4, 8}}, []Range{{0, 3}, {4, 8}})
-	// A joined range stands where its first part stood.
+	// A joined range takes the place of its first part.
 	f([]Range{{20, 29}, {0, 4}, {40, 49}, {25, 35}}, []Range{{20, 35}, {0, 4}, {40, 49}})
 	// One range joins two that were apart.
 	f([]Range{{90, 99}, {0, 9}, {50, 59}, {20, 29}, {5, 25}}, []Range{{90, 99}, {0, 29}, {50, 59}})
 	f([]Range{{0, 9}, {20, 29}, {40, 49}, {0, 99}}, []Range{{0, 99}})
 }
 
-// What is left covers the same bytes, each once.
+// The result covers the same bytes, each once.
 func TestCoalesceCoversTheSameBytesOnce(t *testing.T) {
 	const size = 64
 	random := rand.New(rand.NewPCG(1, 2))

@@ -15,7 +15,7 @@ func TestCodings(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", values, got, want)
 		}
 	}
-	// Browsers, and the tools that are around.
+	// Browsers and common tools.
 	f("zstd, br, gzip", "gzip, deflate, br, zstd")
 	f("br, gzip", "gzip, deflate, br")
 	f("br, gzip", "br;q=1.0, gzip;q=0.8, *;q=0.1")
@@ -39,10 +39,10 @@ func TestCodings(t *testing.T) {
 	f("identity;q=0", "*;q=0")
 	f("zstd, br, gzip, identity;q=0", "identity;q=0, *")
 	f("br, gzip, identity;q=0", "identity;q=0, *;q=0.3, zstd;q=0.000")
-	// Nothing at all differs from nothing in particular.
+	// An absent field differs from an empty one.
 	f("", "")
 	f("", "", " , ")
-	// What cannot be read asks for nothing.
+	// Malformed members accept nothing.
 	f("br", "gzip;q=, br")
 	f("br", "gzip;q=1.5;q=0, gzip;q=0.1234, gzip;q=-1, gzip;level=9, gzip zstd, br;q=1.000")
 	f("identity", `"gzip", gzip;q=abc`)

@@ -41,7 +41,7 @@ func TestNotModifiedByIfNoneMatch(t *testing.T) {
 	f(false, `"a"`, `"*"`)
 	f(false, `"a"`, `**`)
 	f(false, `"a"`, `*`, `*`)
-	// What is no entity tag matches nothing, and nothing behind it does.
+	// A member that is no entity tag matches nothing, and neither does any after it.
 	f(false, `"a"`, `a`)
 	f(false, ``, ``)
 	f(false, ``, `""`)
@@ -55,7 +55,7 @@ func TestNotModifiedByIfNoneMatch(t *testing.T) {
 	f(false, `"a"`, `b, "a"`)
 	f(false, `"a b"`, `"a b"`)
 	f(true, `"a"`, `b`, `"a"`)
-	// A stored tag that is none.
+	// The stored tag is invalid.
 	f(false, `a`, `a`)
 	f(false, `"a"b`, `"a"`)
 }

@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// outcome is what becomes of a second request for a response.
+// outcome is how a second request for the response is answered.
 type outcome uint8
 
 const (
@@ -286,7 +286,7 @@ func TestConformanceOfRequests(t *testing.T) {
 	g("other-authorization-smaxage", reused, "s-maxage=3600")
 }
 
-// Which failures a stale response may stand in for.
+// After which failures a stale response may be served.
 func TestConformanceOfStaleResponses(t *testing.T) {
 	f := func(id string, want bool, kind Failure, cacheControl string) {
 		t.Helper()
@@ -305,8 +305,8 @@ func TestConformanceOfStaleResponses(t *testing.T) {
 	f("stale-close-s-maxage=2", false, OriginFailure, "max-age=2, s-maxage=2")
 }
 
-// second judges a response and says what becomes of the next request for it, three
-// seconds later, with what a client asks honoured.
+// second judges a response and returns the outcome of the next request, three
+// seconds later, with the directives of the client honoured.
 func second(t *testing.T, req RequestFacts, next RequestDirectives, o Options, status int, lines ...string) outcome {
 	t.Helper()
 	resp := response(t, status, lines...)

@@ -115,7 +115,7 @@ func TestTwoDigitYear(t *testing.T) {
 	f("1999-12-31 23:59:59", "01-Jan-50 00:00:00", 1950)
 }
 
-// TestAUsualDateIsReadAsAnyOther: the short way reads what the long one reads, and nothing else.
+// TestAUsualDateIsReadAsAnyOther: the fast path and the cursor agree on every date that the fast path accepts.
 func TestAUsualDateIsReadAsAnyOther(t *testing.T) {
 	usual := "Sun, 06 Nov 1994 08:49:37 GMT"
 	if _, ok := fixdate(usual); !ok {

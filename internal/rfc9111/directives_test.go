@@ -35,7 +35,7 @@ func TestParseResponse(t *testing.T) {
 		}
 	}
 	none := ResponseDirectives{}
-	// Nothing, and what is not known.
+	// No directive, and unknown ones.
 	f(none)
 	f(none, "", " ", ",", " ,\t,, ")
 	f(none, `foo, foo=bar, foo="bar"`)
@@ -69,7 +69,7 @@ func TestParseResponse(t *testing.T) {
 	f(ResponseDirectives{Private: true}, `private="a, Vary"`)
 }
 
-// A directive that widens the use of a response must be written right.
+// A directive that widens the use of a response must be well-formed.
 func TestWideningDirectivesNeedTheGrammar(t *testing.T) {
 	f := func(value string) {
 		t.Helper()
@@ -89,7 +89,7 @@ func TestWideningDirectivesNeedTheGrammar(t *testing.T) {
 	f(`x=="y", public, must-understand, must-revalidate`)
 }
 
-// One bad directive never hides another.
+// A malformed directive never hides another.
 func TestBadDirectiveHidesNoOther(t *testing.T) {
 	f := func(value string) {
 		t.Helper()

@@ -7,8 +7,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// TestErrorsAreBounded: every 4xx and 5xx that a client may provoke is fresh for so long at
-// most, and of no use beyond it.
+// TestErrorsAreBounded: every 4xx and 5xx that a client may provoke is fresh for at most
+// its limit, and neither kept nor used after that.
 func TestErrorsAreBounded(t *testing.T) {
 	o := edge
 	o.BoundErrors, o.ErrorMaxTTL = true, 10*time.Second

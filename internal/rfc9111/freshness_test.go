@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// keepAll are options under which whatever has a validator is stored, however
+// keepAll are options with which every response with a validator is stored, however
 // short its lifetime.
 var keepAll = Options{DefaultTTL: 7 * time.Second, Stale: Stale{Keep: maxSpan}}
 
@@ -23,7 +23,7 @@ func TestLifetime(t *testing.T) {
 	}
 	date, expires := "Date: "+at(0), "Expires: "+at(30*time.Second)
 
-	// The order of precedence, and no falling back from what cannot be read.
+	// The order of precedence. An invalid value does not fall back to the next one.
 	f(10*time.Second, true, "Cache-Control: max-age=20, s-maxage=10", expires, date)
 	f(20*time.Second, true, "Cache-Control: max-age=20", expires, date)
 	f(30*time.Second, true, expires, date)
@@ -73,13 +73,13 @@ func TestLifetimeByDefaultTTL(t *testing.T) {
 	f(0, reason.NoFreshness, get, -minute)
 	f(0, reason.NoFreshness, get, minute, "Age: 60")
 
-	// The origin's word goes before it, also when it says none.
+	// An explicit lifetime has precedence, even if it is zero.
 	f(2*minute, reason.None, get, minute, "Cache-Control: max-age=120")
 	f(0, reason.NoFreshness, get, minute, "Cache-Control: max-age=0")
 	f(0, reason.NoFreshness, get, minute, "Expires: 0")
 	f(0, reason.NoFreshness, get, minute, "Cache-Control: max-age:60, max-age")
 
-	// It is not for what may be personal.
+	// It does not apply to a response that may be personal.
 	f(0, reason.NoFreshness, cookie, minute)
 	f(minute, reason.None, cookie, 0, "Cache-Control: max-age=60")
 	f(0, reason.Authorization, authorization, minute)

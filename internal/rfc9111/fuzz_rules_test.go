@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// Whatever the fields hold, what is stored can be used, and only as it may be.
+// For any fields: a response that may be stored can be used, and only as its directives allow.
 func FuzzJudge(f *testing.F) {
 	f.Add(200, "max-age=60, stale-while-revalidate=9", "", "", "", "Sun, 06 Nov 1994 08:49:37 GMT", "0")
 	f.Add(200, "no-store", "max-age=5, private=\"a\"", `"a"`, "0", "", "1, 2")
@@ -125,7 +125,7 @@ func FuzzUpdate(f *testing.F) {
 	})
 }
 
-// Several ranges are what each of them is alone.
+// AppendRanges agrees with ParseRange of each range alone.
 func FuzzAppendRanges(f *testing.F) {
 	for _, seed := range []string{"", "bytes=0-1", "bytes=0-1,3-4", "bytes=-1,,5-", "bytes=0-,0-,0-", "bytes=9-1,2-3", "BYTES=1-1 , 100-"} {
 		f.Add([]byte(seed), int64(10))
@@ -205,7 +205,7 @@ func FuzzAppendQuery(f *testing.F) {
 	})
 }
 
-// Names to find responses by are sorted, each once.
+// Groups are sorted, each once.
 func FuzzGroups(f *testing.F) {
 	for _, seed := range []string{"", `"a", "b"`, `"a";x=(1)`, "a b  c", "a, b,,c", `"\"`, "(", `"a",`} {
 		f.Add(seed)

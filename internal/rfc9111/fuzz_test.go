@@ -11,8 +11,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// Whatever stands beside a directive that restricts, it counts, and whatever
-// follows a lifetime cannot make it longer.
+// A directive that restricts counts, whatever is beside it. Nothing after a
+// lifetime can make it longer.
 func FuzzDirectives(f *testing.F) {
 	for _, seed := range []string{
 		"", ",", `"`, `\`, "=", "max-age=60", `private="a, b"`, `x="unclosed`, `x="\`, "private; max-age=60", `a="b"c"d`, `no-cache="`, "max-age =5",

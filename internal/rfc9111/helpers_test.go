@@ -25,7 +25,7 @@ func head(t testing.TB, lines ...string) field.List {
 	return h
 }
 
-// at is the HTTP date so long after the time of receipt.
+// at returns the HTTP date of the time of receipt plus a duration.
 func at(d time.Duration) string {
 	return received.Add(d).Format("Mon, 02 Jan 2006 15:04:05 GMT")
 }
@@ -38,7 +38,7 @@ func lines(values ...string) [][]byte {
 	return out
 }
 
-// response is one that came at once.
+// response returns a response that was received at once.
 func response(t testing.TB, status int, lines ...string) ResponseFacts {
 	t.Helper()
 	return ResponseFacts{Status: status, Header: head(t, lines...), RequestTime: received, ResponseTime: received}

@@ -52,7 +52,7 @@ func removable[T text](name T) bool {
 	for _, kept := range [...]string{
 		"close", "keep-alive", // options of the connection; HopByHop has Keep-Alive in any case
 		"host", "content-length", "content-type", "content-encoding", "content-range", // what the message is
-		"cache-control", "cdn-cache-control", "surrogate-control", "expires", "date", "age", "vary", "etag", "last-modified", // how a cache may use it
+		"cache-control", "cdn-cache-control", "surrogate-control", "expires", "date", "age", "vary", "etag", "last-modified", // its use by caches
 		"via", "cdn-loop", "max-forwards", // its path through proxies
 	} {
 		if equalFold(name, kept) {

@@ -11,13 +11,13 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// edge are options as a real edge has them.
+// edge are realistic options.
 var edge = Options{
 	Heuristic: Heuristic{Fraction: 0.1, MaxTTL: 24 * time.Hour},
 	Stale:     Stale{OriginFailure: time.Hour, Keep: 2 * time.Hour},
 }
 
-// judged judges a 200 and wants it stored.
+// judged judges a 200 and fails the test if it may not be stored.
 func judged(t *testing.T, req RequestFacts, o Options, lines ...string) Judgement {
 	t.Helper()
 	j := Judge(req, response(t, 200, lines...), o)
@@ -82,7 +82,7 @@ func TestJudgeWhy(t *testing.T) {
 	f(reason.NoFreshness, get, 200, "Cache-Control: s-maxage=0, stale-while-revalidate=60")
 	f(reason.NoFreshness, get, 200, "Cache-Control: max-age=1", "Age: 7202", tag)
 
-	// Without a word on freshness the status has to allow it.
+	// Without explicit freshness the status must allow storing.
 	f(reason.NoFreshness, get, 200)
 	f(reason.NoFreshness, get, 200, "Cache-Control: public")
 	f(reason.None, get, 200, tag)
@@ -181,7 +181,7 @@ func TestQualifiedDirectivesStripFields(t *testing.T) {
 	f([]string{"X"}, `Cache-Control: public, max-age=60, no-cache="x"`)
 	f([]string{"X"}, `Cache-Control: public, s-maxage=60, private="x"`)
 	f([]string{"B", "A"}, `Cache-Control: max-age=60, no-cache=a`, `Cache-Control: private="b"`)
-	// A cookie that is not kept is no reason against the rest.
+	// A cookie that is stripped does not forbid storing the rest.
 	f([]string{"Set-Cookie"}, `Cache-Control: max-age=60, private="set-cookie"`, "Set-Cookie: a=b")
 
 	// What the response cannot do without makes the whole of it unfit.
@@ -209,7 +209,7 @@ func TestJudgeByRule(t *testing.T) {
 		TTLByStatus: map[int]time.Duration{200: 2 * minute, 404: 3 * minute, 503: 4 * minute, 301: 0, 504: 0, 429: minute},
 		Stale:       Stale{WhileRevalidate: time.Hour, ServerError: time.Hour, Keep: time.Hour},
 	}
-	// Origin, status, heuristic, default: the first that there is.
+	// The first of these counts: origin, status, heuristic, default.
 	f(5*minute, reason.None, rules, 200, "Cache-Control: max-age=300", lm)
 	f(2*minute, reason.None, rules, 200, lm)
 	f(3*minute, reason.None, rules, 404)
@@ -223,7 +223,7 @@ func TestJudgeByRule(t *testing.T) {
 	f(0, reason.NoFreshness, rules, 301)
 	f(0, reason.Status, rules, 504, `ETag: "a"`)
 	f(0, reason.Status, rules, 429)
-	// That a stale response may be used is no reason to store one.
+	// The operator's permission to serve stale is no reason to store a stale response.
 	f(0, reason.NoFreshness, rules, 200, "Cache-Control: max-age=0")
 	f(0, reason.NoStore, rules, 404, "Cache-Control: no-store")
 

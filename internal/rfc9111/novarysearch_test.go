@@ -34,7 +34,7 @@ func TestParseNoVarySearch(t *testing.T) {
 	f(NoVarySearch{Names: names("a")}, `params=("a"), key-order=?0`)
 }
 
-// Every difference matters where the field does not say right which do not.
+// If the field is absent or invalid, every difference matters.
 func TestInvalidNoVarySearch(t *testing.T) {
 	f := func(values ...string) {
 		t.Helper()

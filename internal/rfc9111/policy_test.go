@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// asks makes the directives of a request.
+// asks returns the directives of a request with this Cache-Control.
 func asks(cacheControl string) RequestDirectives {
 	var d RequestDirectives
 	d.Add([]byte(cacheControl))
@@ -80,7 +80,7 @@ func TestUseHonoursTheRequest(t *testing.T) {
 	f(UseAfterValidation, Policy{Lifetime: minute, MustRevalidate: true}, minute, "max-stale")
 	f(UseAfterValidation, Policy{Lifetime: minute, Validate: true}, 0, "max-stale")
 
-	// A client that says how old or how stale is not given anything staler.
+	// A client with max-age or max-stale gets no staler response.
 	behind := Policy{Lifetime: minute, WhileRevalidate: minute}
 	f(UseNowAndRefresh, behind, minute+10*time.Second, "max-stale=10")
 	f(UseAfterValidation, behind, minute+10*time.Second+1, "max-stale=10")

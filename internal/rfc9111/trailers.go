@@ -25,7 +25,7 @@ func InTrailers(name string) bool {
 	switch name {
 	case "Content-Digest":
 		return true
-	case "Host", "Via", "Forwarded", "Origin", "Referer", "User-Agent", "Server", // routing, and its path
+	case "Host", "Via", "Forwarded", "Origin", "Referer", "User-Agent", "Server", // routing and path
 		"Authorization", "Authentication-Info", "Cookie", "Set-Cookie", "Set-Cookie2", "Www-Authenticate", // authentication
 		"Accept", "Expect", "Max-Forwards", "Pragma", "Range", "Priority", "Prefer", // request modifiers
 		"Age", "Date", "Expires", "Last-Modified", "Location", "Refresh", "Retry-After", "Vary", "No-Vary-Search", "Warning", // response controls
