@@ -164,6 +164,8 @@ func (b *panicRig) wantRest(panics float64, path string) {
 	b.trap.off()
 	b.peer.Store(false)
 	b.asked.Store(nil)
+	// A fetch may outlast its answer, and read the table that remember gives back.
+	testkit.ComesTrue(func() bool { return float64(b.e.Proxy.Panics.Count()) >= panics })
 	b.remember()
 	b.rest()
 	if got := b.e.Metric(b.T, "edgeproxy_panics_total"); got != panics {
