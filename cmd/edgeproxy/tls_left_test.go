@@ -12,7 +12,7 @@ import (
 )
 
 // TestRequestsOfAClientThatHasLeftAreItsOwn: requests of HTTP/2 can outlast their
-// connection, of which nobody knows any more who its client was. They were taken for the
+// connection, whose client is not known any more. They were taken for the
 // load balancer's, which is trusted, and what they said of themselves was believed.
 func TestRequestsOfAClientThatHasLeftAreItsOwn(t *testing.T) {
 	var mu sync.Mutex

@@ -182,7 +182,7 @@ func (m *Manager) onEvent(_ context.Context, event string, data map[string]any) 
 	case "cert_failed":
 		if m.ctx.Err() == nil {
 			m.o.Log.Error("a certificate was not renewed; the old one stays, and it is tried again", "name", name, "error", data["error"])
-			m.failures.Add(1) // after the log line: whoever sees the count finds the line
+			m.failures.Add(1) // after the log line, so that the line is there when the count is seen
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func (m *Manager) obtain(w *missingName) bool {
 		return true
 	}
 	m.o.Log.Error("no certificate was obtained; handshakes for the name fail until one is", "name", w.name, "error", err, "retry_in", w.wait.String())
-	m.failures.Add(1) // after the log line: whoever sees the count finds the line
+	m.failures.Add(1) // after the log line, so that the line is there when the count is seen
 	w.next = m.o.Now().Add(w.wait)
 	w.wait = min(2*w.wait, longestRetry)
 	return false

@@ -21,7 +21,7 @@ import (
 //	raw TEXT [-> E]             a request of these bytes; Go's escapes hold
 //	advance DURATION            virtual time passes
 //	purge [soft] [BY] VALUE...  by url, if not said, prefix, host or tag; or: purge [soft] all
-//	    -> N                    how many objects went; uncounted where nobody knows
+//	    -> N                    how many objects went; uncounted if the number is not known
 //	purge-shield ...            the same at the shield
 //	reload                      the settings in the lines below, in the words of set, hold from now on; see reload_test.go
 //	shield-down                 the shield refuses connections from now on

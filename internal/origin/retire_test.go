@@ -10,9 +10,9 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// TestRetiredOriginAnswersWhoeverStillHasIt, and keeps no connection: a request that found it
+// TestRetiredOriginAnswersRequestsThatHaveIt, and keeps no connection: a request that found it
 // before and asks it only now, one that has its answer half, and one that waits.
-func TestRetiredOriginAnswersWhoeverStillHasIt(t *testing.T) {
+func TestRetiredOriginAnswersRequestsThatHaveIt(t *testing.T) {
 	goOn := make(chan struct{})
 	o := start(t, Options{MaxConnections: 1, QueueRequests: 1, QueueWait: testkit.Patience}, func(n int, p *peer) {
 		for p.request() != "" {

@@ -49,7 +49,7 @@ func TestAWholeBodyLeavesWithItsHead(t *testing.T) {
 	}
 }
 
-// TestAWholeBodyIsSentOnce: nobody knows what the server that closed has done with it.
+// TestAWholeBodyIsSentOnce: the server that closed may have processed it.
 func TestAWholeBodyIsSentOnce(t *testing.T) {
 	o := startWarm(t, Options{}, func(_ int, p *peer) { p.request() })
 	_, err := o.RoundTrip(t.Context(), whole("a"))

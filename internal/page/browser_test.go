@@ -73,5 +73,5 @@ func TestBrowserRefusesWhatThePageDidNotComeWith(t *testing.T) {
 	f("another script", "// Draws every figure", "// Draws each figure", false, "Content Security Policy")
 	f("an image from elsewhere", "<header>", `<header><img src="http://127.0.0.1:9/x.png">`, true, "Content Security Policy")
 	f("an inline handler", "</h1>", `</h1><svg onload="x()"></svg>`, true, "Content Security Policy")
-	f("a unit nobody knows", `"label":"percentile","unit":"plain"`, `"label":"percentile","unit":"furlongs"`, false, "TypeError")
+	f("an unknown unit", `"label":"percentile","unit":"plain"`, `"label":"percentile","unit":"furlongs"`, false, "TypeError")
 }

@@ -157,7 +157,7 @@ func TestNobodyToWatchIsNoSweep(t *testing.T) {
 	in, out := net.Pipe()
 	defer in.Close()
 	defer out.Close()
-	w.Attend(in).Release() // nobody knows
+	w.Attend(in).Release()
 	if w.mu.Lock(); w.timerSet {
 		t.Error("there are sweeps although there is nobody to ask about")
 	}

@@ -182,7 +182,7 @@ func TestAWriteThatFailsLeavesTheOldJournal(t *testing.T) {
 	}
 }
 
-// After a failed Append nobody knows what the file ends with: a record behind it might be
+// After a failed Append the end of the file is unknown: a record behind it might be
 // behind half a record.
 func TestAfterAFailedAppendNothingIsAdded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")

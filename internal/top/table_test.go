@@ -139,7 +139,7 @@ func TestAnEntryTakesTheMemoryThatTheDocumentsSay(t *testing.T) {
 	}
 }
 
-// Whoever comes while all stripes are in use is dropped and told, and nobody waits.
+// A request that comes while all stripes are in use is dropped and counted as such. No request waits.
 func TestNobodyWaitsForAStripe(t *testing.T) {
 	table := New(10, time.Minute, start)
 	for _, s := range table.stripes {

@@ -13,7 +13,7 @@ func TestContextIsReadAndWritten(t *testing.T) {
 	}
 	f("00-"+trace+"-"+span+"-01", "00-"+trace+"-"+span+"-01")
 	f("00-"+trace+"-"+span+"-00", "00-"+trace+"-"+span+"-00")
-	f("00-"+trace+"-"+span+"-ff", "00-"+trace+"-"+span+"-01") // bits that nobody knows yet
+	f("00-"+trace+"-"+span+"-ff", "00-"+trace+"-"+span+"-01") // bits without a meaning yet
 	f("00-"+trace+"-"+span+"-fe", "00-"+trace+"-"+span+"-00")
 	f("cc-"+trace+"-"+span+"-03-more", "00-"+trace+"-"+span+"-01")
 	for _, bad := range []string{"", "00-" + trace + "-0000000000000000-01", "00-" + trace + "-" + span + "-0"} {
