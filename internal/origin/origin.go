@@ -120,9 +120,7 @@ func (o *Origin) takeSlot(ctx context.Context, r *Request) (slot, *Error) {
 	if r.Upgrade != "" && o.options.HTTP2 {
 		return slot{}, o.fail(Unsupported, "send the request", errNoUpgrade)
 	}
-	s, failure := o.pool.take(ctx, r.Client, o.pool.target(r))
-	r.Trace.gotSlot()
-	return s, failure
+	return o.pool.take(ctx, r.Client, o.pool.target(r), r.Trace)
 }
 
 // finish is RoundTrip once there is a slot. x is the first try, if it has begun; else nil.

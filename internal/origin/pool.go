@@ -70,9 +70,9 @@ func (p *pool) target(r *Request) uint64 {
 
 // take returns a slot for a request of a client, for a target, with an idle connection or the right to dial
 // one. put and free give the slot back, and count one connection less for the client; giveShare
-// does only the latter.
-func (p *pool) take(ctx context.Context, who netip.Prefix, target uint64) (slot, *Error) {
-	s, failure := p.next(ctx, who, target)
+// does only the latter. t notes the wait in the queue, if there was one.
+func (p *pool) take(ctx context.Context, who netip.Prefix, target uint64, t *Trace) (slot, *Error) {
+	s, failure := p.next(ctx, who, target, t)
 	if failure != nil {
 		return slot{}, failure
 	}
@@ -81,7 +81,7 @@ func (p *pool) take(ctx context.Context, who netip.Prefix, target uint64) (slot,
 
 // next returns a slot, after a wait in the queue if none is free. Its connection was not
 // checked yet; see usable.
-func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64) (slot, *Error) {
+func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64, t *Trace) (slot, *Error) {
 	now := time.Now()
 	p.mu.Lock()
 	if p.closed {
@@ -111,6 +111,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64) (slot,
 	}
 	p.mu.Unlock()
 	got, failure := p.await(ctx, w)
+	t.queued(now)
 	if failure != nil {
 		p.giveShare(who)
 	}

@@ -21,8 +21,10 @@ type Trace struct {
 	Secure               bool   // by TLS
 	Tries                int    // connections that it was tried on
 	Status               int    // 0: there is no response
-	// Begun is when the request came here, Slot when it had a place. The zero Time is never.
-	Begun, Slot time.Time
+	// Begun is when the request came here. The zero Time is never, here and below.
+	Begun time.Time
+	// QueueBegun and QueueEnd are those of the wait in the queue; zero where a connection was free.
+	QueueBegun, QueueEnd time.Time
 	// ConnectBegun and Connected are those of the last try; zero where the connection was there.
 	ConnectBegun, Connected time.Time
 	// Sent is when sending began, FirstByte when the first byte of the response came.
@@ -40,10 +42,10 @@ func (t *Trace) begin(r *Request) {
 	}
 }
 
-// gotSlot notes that there is a slot, after a wait or none.
-func (t *Trace) gotSlot() {
+// queued notes the end of a wait in the queue, which began at from.
+func (t *Trace) queued(from time.Time) {
 	if t != nil {
-		t.Slot = time.Now()
+		t.QueueBegun, t.QueueEnd = from, time.Now()
 	}
 }
 

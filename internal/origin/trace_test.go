@@ -2,8 +2,10 @@ package origin
 
 import (
 	"context"
+	"io"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -45,7 +47,7 @@ func wantEnd(t *testing.T, e *ears, failure Kind, tries int) Trace {
 		t.Errorf("got %+v, want %d tries", got, tries)
 	}
 	var last time.Time
-	for i, at := range []time.Time{got.Begun, got.Slot, got.ConnectBegun, got.Connected, got.Sent, got.FirstByte, got.End} {
+	for i, at := range []time.Time{got.Begun, got.QueueBegun, got.QueueEnd, got.ConnectBegun, got.Connected, got.Sent, got.FirstByte, got.End} {
 		if !at.IsZero() && at.Before(last) {
 			t.Errorf("time %d is before the one before it: %+v", i, got)
 		}
@@ -96,7 +98,7 @@ func TestTraceOfACall(t *testing.T) {
 		t.Error("got not ready")
 	}
 	wantAnswer(t, c, "ok")
-	if got := wantEnd(t, &e, 0, 1); !got.Slot.IsZero() || got.Sent.IsZero() {
+	if got := wantEnd(t, &e, 0, 1); !got.QueueBegun.IsZero() || got.Sent.IsZero() {
 		t.Errorf("got %+v, want no wait for a place", got)
 	}
 }
@@ -154,6 +156,27 @@ func TestTraceOfFailures(t *testing.T) {
 	malformed.Close()
 	_, _, _ = fetch(malformed, e.traced())
 	wantEnd(t, &e, Overload, 0)
+}
+
+// A request that found a connection at once was not in the queue, however long the machine took to give it one.
+func TestTraceOfTheQueueIsThatOfAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var e ears
+		o, res := occupied(t, Options{QueueRequests: 1, QueueWait: 3 * time.Second})
+		_, _, err := fetch(o, e.traced())
+		wantKind(t, err, Overload)
+		if got := wantEnd(t, &e, Overload, 0); got.QueueBegun != got.Begun || got.QueueEnd.Sub(got.QueueBegun) != 3*time.Second {
+			t.Errorf("got %+v, want a wait of 3s", got)
+		}
+		if _, err := io.ReadAll(res.Body); err != nil {
+			t.Fatal(err)
+		}
+		e.ends = nil
+		wantBody(t, o, e.traced(), "0")
+		if got := wantEnd(t, &e, 0, 1); !got.QueueBegun.IsZero() || !got.QueueEnd.IsZero() {
+			t.Errorf("got %+v, want no wait: a connection was free", got)
+		}
+	})
 }
 
 func TestTraceOfABodyThatIsClosed(t *testing.T) {

@@ -92,18 +92,13 @@ func (f *fetchTrace) Ended(t *origin.Trace) {
 		s.Attributes = append(s.Attributes, spans.Text("error.type", why))
 	}
 	f.to.Add(&s)
-	if t.Slot.Sub(t.Begun) >= leastQueue {
-		f.part("queue", f.self.Span, t.Begun, t.Slot)
-	}
+	f.part("queue", f.self.Span, t.QueueBegun, t.QueueEnd)
 	f.part("connect", f.self.Span, t.ConnectBegun, t.Connected)
 	f.part("first_byte", f.self.Span, t.Sent, t.FirstByte)
 	if t.Err == nil {
 		f.part("body", f.self.Span, t.FirstByte, t.End)
 	}
 }
-
-// leastQueue is what no request takes that finds a place at once, as a rule.
-const leastQueue = 100 * time.Microsecond
 
 // part sends a part of the span above, if it was.
 func (f *fetchTrace) part(name string, above [8]byte, from, to time.Time) {
