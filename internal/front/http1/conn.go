@@ -28,6 +28,7 @@ type conn struct {
 	toFasthttp     bool  // fasthttp serves it from now on
 	activeReported bool  // State was told that fasthttp's first request has begun
 	writeSet       bool  // the engine has set a deadline for writing
+	unread         bool  // the request of the answer before was not read whole
 
 	awaiter  *awaiter // nil: what is below is no socket
 	sender   *sender  // nil: no file was sent yet

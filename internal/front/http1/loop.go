@@ -19,6 +19,7 @@ const (
 	waiting int32 = iota // for a request
 	working
 	closed // by Shutdown
+	handed // over; see takeOver
 )
 
 // serve answers the requests of c, and closes it. It is the goroutine of c. It answers plain requests

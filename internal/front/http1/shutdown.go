@@ -57,7 +57,7 @@ func (s *Server) closeWaiting() bool {
 	left := len(s.conns) + len(s.listeners)
 	s.mu.Unlock()
 	for _, c := range waits {
-		_ = c.Close()
+		_ = c.Conn.Close()
 	}
 	return left == 0
 }

@@ -1,0 +1,123 @@
+package http1
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"edgeproxy/internal/message"
+)
+
+// refusing refuses each request before its body, and ends the connection.
+var refusing = engine(func(r *message.Request, a *message.Answer) {
+	a.Status, a.Last = http.StatusRequestEntityTooLarge, true
+	if r.Fault != nil {
+		a.Status = r.Fault.Status
+	}
+	a.Say([]byte("no"))
+})
+
+// A connection that was closed with bytes of its request unread was reset, and most clients lost the answer to that. Here
+// a client sends much more than the buffers of a socket hold, and then reads.
+func TestARefusalIsNotLostToAReset(t *testing.T) {
+	address := serveTCP(t, refusing)
+	f := func(status int, head, body string) {
+		t.Helper()
+		c, r := dialTCP(t, address)
+		if _, err := io.WriteString(c, head+body); err != nil {
+			t.Errorf("%.60q: %v", head, err)
+		}
+		if got, err := heard(r); got != fmt.Sprint(status, " no") || err != nil {
+			t.Errorf("%.60q: got %q and error %v, want %d", head, got, err, status)
+		}
+		if _, err := r.ReadByte(); err != io.EOF {
+			t.Errorf("%.60q: got error %v, want the end", head, err)
+		}
+	}
+	const size = 16 << 20
+	long := strings.Repeat("x", size)
+	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", size), long)
+	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n", size), long+"\r\n0\r\n\r\n")
+	f(431, "GET / HTTP/1.1\r\nHost: h\r\nX: ", long+"\r\n\r\n")
+	f(400, "GET / HTTP/1.1\r\nHost: h\r\nX : y\r\n\r\n", long)
+	f(400, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", long)
+}
+
+// halfClosing is an end of a pipe that can be closed for writing alone, as far as the server sees.
+type halfClosing struct {
+	net.Conn
+	closed bool
+}
+
+func (c *halfClosing) CloseWrite() error {
+	c.closed = true
+	return nil
+}
+
+// lingers returns how long a connection is open after the answer to a request, and whether its answers ended before that.
+// after is what the client does then.
+func lingers(t *testing.T, request string, after func(s *Server, c net.Conn)) (open time.Duration, half bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := serverOf(refusing, 0)
+		l := newPipes()
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(l) }()
+		ours, theirs := net.Pipe()
+		theirs = &halfClosing{Conn: theirs}
+		l.come <- theirs
+		go func() { _, _ = io.WriteString(ours, request) }()
+		if got, err := heard(bufio.NewReader(ours)); got != "413 no" || err != nil {
+			t.Errorf("got %q and error %v", got, err)
+		}
+		begun := time.Now()
+		var rest sync.WaitGroup
+		rest.Go(func() { after(s, ours) })
+		_, err := ours.Read(make([]byte, 1))
+		if err == nil {
+			t.Error("got bytes after the answer")
+		}
+		open = time.Since(begun)
+		_ = ours.Close()
+		rest.Wait()
+		_ = s.Shutdown(context.Background())
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		half = theirs.(*halfClosing).closed
+	})
+	return open, half
+}
+
+func TestLingeringEnds(t *testing.T) {
+	const unread = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nx"
+	f := func(name, request string, after func(s *Server, c net.Conn), want time.Duration, wantHalf bool) {
+		t.Helper()
+		open, half := lingers(t, request, after)
+		if open != want || half != wantHalf {
+			t.Errorf("%s: closed after %v, first for writing: %t; want %v, %t", name, open, half, want, wantHalf)
+		}
+	}
+	silent := func(*Server, net.Conn) {}
+	f("a client that sends nothing", unread, silent, lingerIdle, true)
+	f("a client that goes on for long", unread, func(_ *Server, c net.Conn) {
+		for {
+			time.Sleep(time.Second)
+			if _, err := io.WriteString(c, "x"); err != nil {
+				return
+			}
+		}
+	}, lingerTime, true)
+	f("a client that leaves", unread, func(_ *Server, c net.Conn) { time.Sleep(time.Second); _ = c.Close() }, time.Second, true)
+	f("a shutdown", unread, func(s *Server, _ net.Conn) { time.Sleep(time.Second); _ = s.Shutdown(context.Background()) }, time.Second, true)
+	f("a request that was read whole", "GET / HTTP/1.1\r\nHost: h\r\n\r\n", silent, 0, false)
+	f("the same by fasthttp", "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", silent, 0, false)
+}
