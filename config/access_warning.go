@@ -7,7 +7,7 @@ import (
 )
 
 // warnOfAccess warns of lists that let every client in without the word all, of routes that ask
-// for a password over http before they redirect to https, and of redirects from https to itself.
+// for a password over http before they redirect to https, and of redirects from a scheme to itself.
 func (c *Config) warnOfAccess(warn func(path, text string)) {
 	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
 	for i := range c.Routes {
@@ -19,9 +19,17 @@ func (c *Config) warnOfAccess(warn func(path, text string)) {
 		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && r.Match.onlyHTTP() {
 			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
 		}
-		if r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTPS) {
-			warn(descendant(item("routes", i), "redirect.to"), "redirects https to itself, without end: want match: {scheme: http} on this route")
-		}
+		c.warnOfEndlessRedirect(r, descendant(item("routes", i), "redirect.to"), warn)
+	}
+}
+
+// warnOfEndlessRedirect warns of a redirect, at path, from a scheme to itself.
+func (c *Config) warnOfEndlessRedirect(r *Route, path string, warn func(path, text string)) {
+	switch {
+	case r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTPS):
+		warn(path, "redirects https to itself, without end: want match: {scheme: http} on this route")
+	case r.Redirect.To == "http://{host}{uri}" && r.Match.takesHTTP() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTP):
+		warn(path, "redirects http to itself, without end: want match: {scheme: https} on this route")
 	}
 }
 
@@ -47,6 +55,14 @@ func (m *Match) takesHTTPS() bool {
 	return m.Scheme != SchemeHTTP && slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port == 0 || h.Port == 443 })
 }
 
+// takesHTTP reports whether requests by http to port 80 may match.
+func (m *Match) takesHTTP() bool {
+	return m.Scheme != SchemeHTTPS && slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port == 0 || h.Port == 80 })
+}
+
 // mayServeHTTPS reports whether requests to the listener may count as https: they come by TLS, or a
 // trusted proxy says so.
 func (l Listen) mayServeHTTPS() bool { return l.TLS || len(l.TrustedProxies) > 0 }
+
+// mayServeHTTP reports whether requests to the listener may count as http.
+func (l Listen) mayServeHTTP() bool { return !l.TLS || len(l.TrustedProxies) > 0 }

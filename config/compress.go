@@ -148,6 +148,9 @@ func (v *validator) compress(at string, c *Compress) {
 			v.fail(path, "want each coding once")
 		}
 	}
+	if path := child(at, "types"); len(c.Types) == 0 && v.src.given(path) && v.noErrorAt(path) {
+		v.fail(path, "want at least one media type: with none nothing is compressed")
+	}
 	for i, t := range c.Types {
 		path := item(child(at, "types"), i)
 		switch {
