@@ -3,11 +3,9 @@ package http1
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,32 +22,6 @@ var refusing = engine(func(r *message.Request, a *message.Answer) {
 	}
 	a.Say([]byte("no"))
 })
-
-// A connection that was closed with bytes of its request unread was reset, and most clients lost the answer to that. Here
-// a client sends much more than the buffers of a socket hold, and then reads.
-func TestARefusalIsNotLostToAReset(t *testing.T) {
-	address := serveTCP(t, refusing)
-	f := func(status int, head, body string) {
-		t.Helper()
-		c, r := dialTCP(t, address)
-		if _, err := io.WriteString(c, head+body); err != nil {
-			t.Errorf("%.60q: %v", head, err)
-		}
-		if got, err := heard(r); got != fmt.Sprint(status, " no") || err != nil {
-			t.Errorf("%.60q: got %q and error %v, want %d", head, got, err, status)
-		}
-		if _, err := r.ReadByte(); err != io.EOF {
-			t.Errorf("%.60q: got error %v, want the end", head, err)
-		}
-	}
-	const size = 16 << 20
-	long := strings.Repeat("x", size)
-	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", size), long)
-	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n", size), long+"\r\n0\r\n\r\n")
-	f(431, "GET / HTTP/1.1\r\nHost: h\r\nX: ", long+"\r\n\r\n")
-	f(400, "GET / HTTP/1.1\r\nHost: h\r\nX : y\r\n\r\n", long)
-	f(400, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", long)
-}
 
 // halfClosing is an end of a pipe that can be closed for writing alone, as far as the server sees.
 type halfClosing struct {
