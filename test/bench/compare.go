@@ -133,10 +133,16 @@ type subject struct {
 }
 
 func (o options) connect(ctx context.Context, server *process, size int, mark string) (*subject, error) {
-	all := pages(size)
-	if err := warm(ctx, server.address, all, mark); err != nil {
+	if err := warm(ctx, server.address, pages(size), mark); err != nil {
 		return nil, fmt.Errorf("%s: %w", server.name, err)
 	}
+	return o.dialWarm(server, size, mark)
+}
+
+// dialWarm is connect for a server that has the pages. A server closes connections that have been silent for long, so
+// where several are asked in turn each is filled before the first is dialled.
+func (o options) dialWarm(server *process, size int, mark string) (*subject, error) {
+	all := pages(size)
 	requests := make([][]byte, len(all))
 	for i, p := range all {
 		requests[i] = p.request(server.address)

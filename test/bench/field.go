@@ -149,8 +149,12 @@ func (f *field) hits(ctx context.Context, size int) (work, error) {
 func (f *field) hitsOf(ctx context.Context, size int, servers []server) (work, error) {
 	var w work
 	for _, s := range servers {
-		p := &process{name: s.name, address: s.address}
-		connected, err := f.o.connect(ctx, p, size, s.mark)
+		if err := warm(ctx, s.address, pages(size), s.mark); err != nil {
+			return w, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	for _, s := range servers {
+		connected, err := f.o.dialWarm(&process{name: s.name, address: s.address}, size, s.mark)
 		if err != nil {
 			return w, err
 		}

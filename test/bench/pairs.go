@@ -130,6 +130,11 @@ const (
 
 // alternate measures base and program, each for roundTime.
 func (o options) alternate(ctx context.Context, servers [2]*process, work comparison, turned bool) (p pair, err error) {
+	for _, server := range servers {
+		if err := o.fillFor(ctx, server, work); err != nil {
+			return p, err
+		}
+	}
 	var both [2]spent
 	for i, server := range servers {
 		s, err := o.subject(ctx, server, work)
@@ -137,12 +142,7 @@ func (o options) alternate(ctx context.Context, servers [2]*process, work compar
 			return p, err
 		}
 		defer func() { _ = s.Close() }() // of connections: nothing to lose
-		if work.stored {
-			err = s.askFor(pairBytes/int64(work.size), settle)
-		} else {
-			_, err = s.ask(settle)
-		}
-		if err != nil {
+		if _, err = s.ask(settle); err != nil {
 			return p, fmt.Errorf("%s: %w", server.name, err)
 		}
 		both[i].subject = s
@@ -157,6 +157,23 @@ func (o options) alternate(ctx context.Context, servers [2]*process, work compar
 		}
 	}
 	return pair{bare: both[0].each(), edge: both[1].each()}, nil
+}
+
+// fillFor fills the cache of a server where a work is of stored misses. Its connections are closed: by the time the other
+// server's cache is full, the server might have closed them.
+func (o options) fillFor(ctx context.Context, server *process, work comparison) error {
+	if !work.stored {
+		return nil
+	}
+	s, err := o.subject(ctx, server, work)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.askFor(pairBytes/int64(work.size), settle); err != nil {
+		return fmt.Errorf("%s: %w", server.name, err)
+	}
+	return nil
 }
 
 // subject connects to a server for a work. Each miss is for a page that neither program was ever
