@@ -144,7 +144,7 @@ func (l leaderOnly) Close() error {
 // came in one read is no longer than the buffer of an origin's connection, and so than the largest pooled size.
 const (
 	leastPooled = 1 << 10
-	pooledSizes = 5
+	pooledSizes = 6
 )
 
 var bodyPools [pooledSizes]sync.Pool

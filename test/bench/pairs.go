@@ -15,7 +15,9 @@ import (
 // pairWorks are what two programs are compared by: hits of a body that leaves in a buffer with its
 // head, and of one that is not copied, misses that are held back, and that are stored, and hits on a disk.
 func pairWorks() []comparison {
-	works := []comparison{{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}, {size: freshSize, misses: true, stored: true}}
+	works := []comparison{
+		{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}, {size: 16 << 10, misses: true}, {size: freshSize, misses: true, stored: true},
+	}
 	for _, size := range diskSizes() {
 		works = append(works, comparison{size: size, onDisk: true})
 	}
@@ -190,7 +192,7 @@ func (o options) subject(ctx context.Context, server *process, work comparison) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", server.name, err)
 	}
-	c.fresh = func() []byte { return freshPage(freshSize).request(server.address) }
+	c.fresh = func() []byte { return freshPage(work.size).request(server.address) }
 	return &subject{c, server}, nil
 }
 
