@@ -13,7 +13,7 @@ import (
 )
 
 // pairWorks are what two programs are compared by: hits of a body that leaves in a buffer with its
-// head, and of one that is not copied, misses that are held back, and that are stored, and hits on a disk.
+// head, and of one that is not copied, misses of both sizes that are held back, misses that are stored, and hits on a disk.
 func pairWorks() []comparison {
 	works := []comparison{
 		{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}, {size: 16 << 10, misses: true}, {size: freshSize, misses: true, stored: true},
