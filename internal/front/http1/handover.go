@@ -8,6 +8,7 @@ import "net"
 func (t *turn) takeOver(serve func(net.Conn)) {
 	conn, done := t.request.Conn, make(chan struct{})
 	t.server.handedOver.Store(conn, done)
+	t.conn.phase.Store(handed) // fasthttp reports http.StateHijacked when serve may have returned
 	t.ctx.HijackSetNoResponse(true)
 	t.ctx.Hijack(func(c net.Conn) {
 		defer func() {

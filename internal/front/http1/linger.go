@@ -24,15 +24,16 @@ func (t *turn) unread() bool {
 func (b *body) whole() bool { return b.end != nil || b.read == b.length }
 
 // Close implements net.Conn. Only the goroutine that serves c may call it. If the request behind the last answer
-// was not read whole, Close lingers first.
+// was not read whole, Close lingers first. A connection that was handed over never lingers: its answer may have to end
+// with a reset.
 func (c *conn) Close() error {
-	if c.unread {
+	if c.phase.Load() == working && c.unread {
 		c.linger()
 	}
 	return c.Conn.Close() //nolint:wrapcheck // fasthttp looks at it
 }
 
-// linger ends the answers to the client, and reads what the client still sends (RFC 9112 section 9.6). A connection that is
+// linger ends the answers to the client (FIN), and reads what the client still sends (RFC 9112 section 9.6). A connection that is
 // closed with bytes unread is reset, and the reset may take the answer from the client. Meanwhile c is as good as idle, so
 // Shutdown and a limit on connections close it.
 func (c *conn) linger() {

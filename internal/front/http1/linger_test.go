@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -92,4 +93,31 @@ func TestLingeringEnds(t *testing.T) {
 	f("a shutdown", unread, func(s *Server, _ net.Conn) { time.Sleep(time.Second); _ = s.Shutdown(context.Background()) }, time.Second, true)
 	f("a request that was read whole", "GET / HTTP/1.1\r\nHost: h\r\n\r\n", silent, 0, false)
 	f("the same by fasthttp", "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", silent, 0, false)
+}
+
+// An answer that ends with its connection and breaks has to end with a reset. Lingering would end it like a whole one.
+func TestABrokenAnswerIsNotEndedByLingering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serverOf(engine(func(r *message.Request, a *message.Answer) {
+			a.Status = http.StatusOK
+			if string(r.Target) == "/whole" { // its body stays unread, and the connection goes on
+				a.Say([]byte("ok"))
+				return
+			}
+			a.Length, a.Content = -1, &piecewise{pieces: []string{"begun"}, failed: io.ErrUnexpectedEOF}
+		}), 0)
+		ours, theirs := net.Pipe()
+		half := &halfClosing{Conn: theirs}
+		var serving sync.WaitGroup
+		serving.Go(func() { s.newConn(half).serve() })
+		go func() {
+			_, _ = io.WriteString(ours, "POST /whole HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /broken HTTP/1.0\r\nHost: h\r\n\r\n")
+		}()
+		got, _ := io.ReadAll(ours)
+		serving.Wait()
+		synctest.Wait()
+		if !strings.HasSuffix(string(got), "begun") || half.closed {
+			t.Errorf("got %q, closed for writing: %t; want an answer that breaks", got, half.closed)
+		}
+	})
 }

@@ -132,7 +132,6 @@ func (s *Server) connectionIs(c net.Conn, state fasthttp.ConnState) {
 		own.setTimeout(s.idle())
 		own.phase.Store(waiting)
 	case fasthttp.StateHijacked:
-		own.phase.Store(handed)
 		s.removeConn(own)
 	case fasthttp.StateNew, fasthttp.StateClosed:
 	}
