@@ -290,7 +290,9 @@ func (r *tierRun) finish() {
 }
 
 func TestTiersAgreeWithTheModel(t *testing.T) {
-	for seed := range uint64(4) {
+	const runs = 4
+	seen := map[string]int64{}
+	for seed := range uint64(runs) {
 		r := newTierRun(t)
 		rng := rand.New(rand.NewPCG(seed, 11))
 		for range 5000 {
@@ -311,9 +313,13 @@ func TestTiersAgreeWithTheModel(t *testing.T) {
 			"evicted": st.Stage.Capacity, "replaced": st.Stage.Replaced, "purged": st.Stage.Purged,
 			"promoted": st.Stage.Promoted, "never hit": st.Stage.NeverHit, "superseded": r.superseded, "evicted from memory": st.Capacity + st.Rejected,
 		} {
-			if n < 20 {
-				t.Errorf("seed %d: %s: got %d in this run, want more: it shows nothing", seed, what, n)
-			}
+			seen[what] += n
+		}
+	}
+	// In all runs: ristretto hashes by a random seed, so one run may have few of a kind.
+	for what, n := range seen {
+		if n < 20*runs {
+			t.Errorf("%s: got %d in %d runs, want more: it shows nothing", what, n, runs)
 		}
 	}
 }
