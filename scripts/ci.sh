@@ -36,11 +36,10 @@ step fmt-check
 step tidy-check
 step vet
 step lint
+# hostile and alloc are parts of test.
 step test
 step race
-step hostile
 step files
-step alloc
 step fuzz FUZZTIME="${FUZZTIME:-5s}"
 if [ -x scripts/smoke.sh ]; then
 	step smoke

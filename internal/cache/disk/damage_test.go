@@ -59,7 +59,7 @@ func TestDamageGivesNoWrongByte(t *testing.T) {
 			path := aDirectory(t, sealed)
 			files := readFiles(t, path)
 			lost, kept := 0, 0
-			stride := 512
+			stride := damageStride
 			if testing.Short() {
 				stride = 8192 + 512
 			}
