@@ -18,26 +18,28 @@ type comparison struct {
 	size   int
 	misses bool   // and not hits
 	stored bool   // the misses are
-	onDisk bool   // hits of what lies in files alone
+	onDisk bool   // what is stored lies in files alone
 	log    string // the format of the access log that has them; "": none
 	pairs  []pair
 }
 
 // name says what the work is.
 func (c comparison) name() string {
-	if c.stored {
-		return "stored miss of " + sizeText(c.size)
+	name := "hit of "
+	switch {
+	case c.stored:
+		name = "stored miss of "
+	case c.misses:
+		name = "miss of "
 	}
-	if c.misses {
-		return "miss of " + sizeText(c.size)
+	name += sizeText(c.size)
+	switch {
+	case c.onDisk:
+		name += " on a disk"
+	case c.log != "":
+		name += ", a line in " + c.log
 	}
-	if c.onDisk {
-		return "hit of " + sizeText(c.size) + " on a disk"
-	}
-	if c.log != "" {
-		return "hit of " + sizeText(c.size) + ", a line in " + c.log
-	}
-	return "hit of " + sizeText(c.size)
+	return name
 }
 
 // ratio is the verdict: the median of the ratios.

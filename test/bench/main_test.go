@@ -79,7 +79,7 @@ func TestPairsJudgeByTheLimit(t *testing.T) {
 			t.Errorf("limit %s: sizes that are too dear: got %d, want %d: %s", limit, got, wantFailures, &stderr)
 		}
 	}
-	f("1000", "", exitDone, 0, "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB", "miss of 16 KiB", "hit of 16 KiB on a disk", "hit of 256 KiB on a disk")
+	f("1000", "", exitDone, 0, "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB", "miss of 16 KiB", "stored miss of 16 KiB on a disk", "hit of 16 KiB on a disk", "hit of 256 KiB on a disk")
 	// Works that need a cache filled first are judged as the others are, and take a minute.
 	f("0.001", "^hit of (1|16) KiB$|^miss of 1 KiB$", exitFailed, 3, "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB")
 }

@@ -13,10 +13,16 @@ import (
 )
 
 // pairWorks are what two programs are compared by: hits of a body that leaves in a buffer with its
-// head, and of one that is not copied, misses of both sizes that are held back, misses that are stored, and hits on a disk.
+// head, and of one that is not copied, misses of both sizes that are held back, misses that are stored, in memory and on a disk, and hits on a disk.
 func pairWorks() []comparison {
 	works := []comparison{
-		{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}, {size: 16 << 10, misses: true}, {size: freshSize, misses: true, stored: true},
+		{size: 1 << 10},
+		{size: 16 << 10},
+		{size: freshSize, misses: true},
+		{size: 16 << 10, misses: true},
+		{size: freshSize, misses: true, stored: true},
+		{size: freshSize, misses: true, stored: true, onDisk: true},
+		{size: 16 << 10, misses: true, stored: true, onDisk: true},
 	}
 	for _, size := range diskSizes() {
 		works = append(works, comparison{size: size, onDisk: true})
@@ -95,12 +101,15 @@ const (
 	asUsual    role = iota
 	asStoring       // every response is stored
 	asFullDisk      // all pages lie on a disk
+	asWriting       // every response is stored on a disk
 	roles
 )
 
 // role is what c asks.
 func (c comparison) role() role {
 	switch {
+	case c.stored && c.onDisk:
+		return asWriting
 	case c.onDisk:
 		return asFullDisk
 	case c.stored:
@@ -111,11 +120,15 @@ func (c comparison) role() role {
 
 // start starts an edgeproxy; e says which, and where its disk is.
 func (r role) start(ctx context.Context, e diskEdge) (*process, error) {
-	if r == asFullDisk {
+	switch r {
+	case asFullDisk:
 		return startFullDisk(ctx, e)
-	}
-	if r == asStoring {
+	case asStoring:
 		return e.startWith(fmt.Sprintf("cache: {memory: {max_bytes: %dB}}", pairBytes))
+	case asWriting:
+		e.name, e.memory = e.name+"-writing", ""
+		return e.start()
+	case asUsual, roles:
 	}
 	return startEdge(e.program, e.origin)
 }
@@ -161,10 +174,10 @@ func (o options) alternate(ctx context.Context, servers [2]*process, work compar
 	return pair{bare: both[0].each(), edge: both[1].each()}, nil
 }
 
-// fillFor fills the cache of a server where a work is of stored misses. Its connections are closed: by the time the other
+// fillFor fills the memory of a server where a work is of misses that are stored there. Its connections are closed: by the time the other
 // server's cache is full, the server might have closed them.
 func (o options) fillFor(ctx context.Context, server *process, work comparison) error {
-	if !work.stored {
+	if !work.stored || work.onDisk {
 		return nil
 	}
 	s, err := o.subject(ctx, server, work)
