@@ -63,13 +63,14 @@ func rooms() map[string]room {
 		"internal/bloom/sliding":   {ours: []string{"internal/bloom"}},
 		"internal/certs":           {},
 		"internal/client":          {},
+		"internal/buffer":          {},
 		"internal/cache": {
-			ours:   []string{"internal/cache/disk", "internal/field", "internal/pinned", "internal/rfc9111"},
+			ours:   []string{"internal/buffer", "internal/cache/disk", "internal/field", "internal/pinned", "internal/rfc9111"},
 			third:  []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 			unsafe: true,
 		},
 		"internal/cache/disk": {
-			ours: []string{"internal/cache/disk/device", "internal/cache/disk/index", "internal/cache/disk/layout", "internal/statefile"},
+			ours: []string{"internal/buffer", "internal/cache/disk/device", "internal/cache/disk/index", "internal/cache/disk/layout", "internal/statefile"},
 		},
 		"internal/cache/disk/device": {ours: []string{"internal/nonblock"}, third: []string{"golang.org/x/sys"}},
 		"internal/cache/disk/index":  {},
@@ -119,7 +120,7 @@ func rooms() map[string]room {
 		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
+				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
 				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk"
 )
 
@@ -16,6 +17,7 @@ import (
 type Disk interface {
 	Seed() uint64
 	Put(h uint64, key, block, body []byte) error
+	PutBuffer(h uint64, key, block []byte, body *buffer.Buffer) error
 	Find(h uint64, key []byte, hit *disk.Hit) bool
 	Peek(h uint64, key []byte, hit *disk.Hit) bool
 	Holds(h uint64) bool
@@ -103,7 +105,18 @@ var errMarkerLost = errors.New("cache: no marker")
 
 // blockOf returns the block of e, in memory of its own.
 func (d *diskTier) blockOf(e *Entry) ([]byte, error) {
-	b := make([]byte, 0, int64(stampBytes)+e.writtenBytes())
+	return d.appendBlock(make([]byte, 0, int64(stampBytes)+e.writtenBytes()), e)
+}
+
+// nameAndBlock returns a copy of e's Name and its block, in memory of their own.
+func (d *diskTier) nameAndBlock(e *Entry) (name, block []byte, err error) {
+	n := len(e.Name)
+	b := append(make([]byte, 0, int64(n+stampBytes)+e.writtenBytes()), e.Name...)
+	b, err = d.appendBlock(b, e)
+	return b[:n:n], b[n:], err
+}
+
+func (d *diskTier) appendBlock(b []byte, e *Entry) ([]byte, error) {
 	for _, n := range d.stamp {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}

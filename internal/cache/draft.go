@@ -51,6 +51,7 @@ func (w *Writer) commitDraft(e *Entry, unless func() bool) Outcome {
 func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() bool) Outcome {
 	t := s.disk
 	w, err := t.headed(e)
+	defer w.free()
 	if err == nil {
 		err = d.Commit(w.name, w.block)
 	}

@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk"
 )
 
@@ -11,11 +12,12 @@ import (
 
 // written is a response on its way to the disk.
 type written struct {
-	head          *Object // all but the content
-	name          []byte
-	block         []byte
+	head          *Object   // its key, names and times; valid until free
+	room          *[]uint64 // the scratch block of head; nil: none
+	name, block   []byte    // the record's, which the disk keeps
 	body          []byte
-	marker        []byte // the block of the marker that goes with it; nil without Vary
+	buffer        *buffer.Buffer // of body; nil: it is of no Buffer
+	marker        []byte         // the block of the marker that goes with it; nil without Vary
 	hash, urlHash uint64
 }
 
@@ -32,13 +34,17 @@ func (d *diskTier) write(e *Entry) (w written, err error) {
 
 // headed is write without the content.
 func (d *diskTier) headed(e *Entry) (w written, err error) {
-	if w.block, err = d.blockOf(e); err != nil {
+	if w.name, w.block, err = d.nameAndBlock(e); err != nil {
 		return w, err
 	}
 	head := *e
-	head.Content, head.Pin = Content{}, nil
-	w.head = newObject(&head, false)
-	w.name = w.head.Name() // a copy: the disk keeps it for a while
+	head.Content, head.Pin, head.Header, head.Tags = Content{}, nil, nil, nil
+	if len(e.Vary) > 0 { // the index may keep its names
+		w.head = newObject(&head, true)
+	} else {
+		w.room = scratchBlocks.Get().(*[]uint64)
+		w.head = newObjectIn(&head, true, *w.room)
+	}
 	w.hash = d.hash(w.name)
 	w.urlHash = w.hash
 	if w.head.Varies() {
@@ -48,13 +54,22 @@ func (d *diskTier) headed(e *Entry) (w written, err error) {
 	return w, err
 }
 
+// free gives back what w has borrowed.
+func (w *written) free() {
+	if w.room != nil {
+		scratchBlocks.Put(w.room)
+	}
+}
+
 // putOnDisk is Put for a Store with a Disk. It reports false if the disk is out of use: then nothing was changed, and
-// unless was not asked.
-func (s *Store) putOnDisk(e *Entry, unless func() bool) (o Outcome, done bool) {
+// unless was not asked. Its content is that of b, if b is not nil.
+func (s *Store) putOnDisk(e *Entry, b *buffer.Buffer, unless func() bool) (o Outcome, done bool) {
 	w, err := s.disk.write(e)
+	defer w.free()
 	if err != nil {
 		return outcomeOf(err), outcomeOf(err) != 0
 	}
+	w.buffer = b
 	s.loadVariantList(&w)
 	s.mu.Lock()
 	defer s.unlock()
@@ -89,7 +104,7 @@ func (s *Store) refusedLocked(e *Entry, err error) (o Outcome, done bool) {
 func (s *Store) writeLocked(w *written) error {
 	d := s.disk
 	d.changesOf(w.head.key).Add(1)
-	if err := d.Put(w.hash, w.name, w.block, w.body); err != nil {
+	if err := d.put(w); err != nil {
 		return err
 	}
 	if err := s.markLocked(w); err != nil {
@@ -97,6 +112,13 @@ func (s *Store) writeLocked(w *written) error {
 	}
 	d.books.landed(int64(len(w.body)))
 	return nil
+}
+
+func (d *diskTier) put(w *written) error {
+	if w.buffer != nil {
+		return d.PutBuffer(w.hash, w.name, w.block, w.buffer)
+	}
+	return d.Put(w.hash, w.name, w.block, w.body)
 }
 
 // markLocked puts the marker of w, which is on the disk, if there is none yet, or if the marker's list lacks too many
@@ -164,6 +186,7 @@ func (s *Store) describeLocked(o *Object) {
 // promoteToDisk is Promote for a Store with a Disk. It reports false if the disk is out of use.
 func (s *Store) promoteToDisk(staged *Object) (moved, done bool) {
 	w, err := s.disk.write(staged.Entry())
+	defer w.free()
 	if err != nil {
 		return false, outcomeOf(err) != 0
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/pinned"
 )
 
@@ -84,17 +85,17 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 // caller that notes a purge first and calls Purge then never finds a purged
 // response stored. It must return quickly and not call the Store.
 func (s *Store) Put(e *Entry, unless func() bool) Outcome {
-	o, _ := s.put(e, unless)
+	o, _ := s.put(e, nil, unless)
 	return o
 }
 
-// put is Put, and tells whether the disk has the content of e now.
-func (s *Store) put(e *Entry, unless func() bool) (o Outcome, onDisk bool) {
+// put is Put, and tells whether the disk has the content of e now. If b is not nil, the content is that of b.
+func (s *Store) put(e *Entry, b *buffer.Buffer, unless func() bool) (o Outcome, onDisk bool) {
 	if !s.Takes(e.Content.Size(), e, true) {
 		return TooLarge, false
 	}
 	if s.disk != nil {
-		if o, done := s.putOnDisk(e, unless); done {
+		if o, done := s.putOnDisk(e, b, unless); done {
 			return o, o == Stored
 		}
 	}

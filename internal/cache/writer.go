@@ -1,6 +1,10 @@
 package cache
 
-import "edgeproxy/internal/cache/disk"
+import (
+	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/pinned"
+)
 
 // Writer stores one response whose content arrives piece by piece. If the Store has a Medium, the pieces go there as
 // they arrive. Else the memory that the caller reads them into becomes the content, and a Writer costs nothing. It ends
@@ -19,6 +23,19 @@ func (s *Store) Write() Writer { return Writer{store: s} }
 
 // Wants reports whether the Writer uses the pieces as they arrive.
 func (w *Writer) Wants() bool { return w.store.medium != nil || w.store.disk != nil }
+
+// AtOnce reports whether nothing is gained by Begin and Append for length bytes of content, which are there already: they
+// may be given to CommitBuffer.
+func (w *Writer) AtOnce(length int64) bool {
+	switch s := w.store; {
+	case s.medium != nil:
+		return false
+	case s.disk != nil:
+		return length <= s.limits.maxObjectBytes // a longer one is written as it arrives
+	default:
+		return length <= pinned.Least // and copied
+	}
+}
 
 // Begin says, before the first piece, that the content of e is to be stored if it arrives whole: length bytes, -1 if
 // unknown. Without Begin nothing is written until Commit. Admitted says whether admission has let it in by now.
@@ -80,11 +97,23 @@ func (w *Writer) commit(e *Entry, body []byte, admitted bool, unless func() bool
 		}
 	}()
 	if admitted {
-		o, onDisk = w.store.put(&stored, unless)
+		o, onDisk = w.store.put(&stored, nil, unless)
 	} else {
 		o = w.store.PutStage(&stored, unless)
 	}
 	return o, onDisk || (o == Stored || o == InDemand) && k == nil && !stored.fitsBlock()
+}
+
+// CommitBuffer is Commit for a response that was admitted, in place of all other calls: AtOnce has reported true for the bytes of b,
+// which are its content. The Store becomes an owner of b, or keeps it, if it needs the bytes.
+func (w *Writer) CommitBuffer(e *Entry, b *buffer.Buffer, unless func() bool) Outcome {
+	stored := *e
+	stored.Content = InMemory(b.Bytes())
+	o, onDisk := w.store.put(&stored, b, unless)
+	if !onDisk && (o == Stored || o == InDemand) && !stored.fitsBlock() { // memory has it
+		b.Keep()
+	}
+	return o
 }
 
 // Abort leaves nothing behind. After Commit it does nothing.

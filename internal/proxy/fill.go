@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
@@ -43,11 +44,10 @@ type fill struct {
 
 	// Of one that has concluded (leaderonly.go).
 
-	body       []byte
-	pooledBody *[]byte       // of body; nil: none was taken
-	err        error         // of reading body
-	concluded  bool          // only the leader was in the flight
-	why        reason.Reason // it is not stored though it was admitted; None: it is
+	body      *buffer.Buffer // nil: none was taken
+	err       error          // of reading body
+	concluded bool           // only the leader was in the flight
+	why       reason.Reason  // it is not stored though it was admitted; None: it is
 }
 
 // start runs f in the flight that r leads. Interim responses go to t until the client has left.

@@ -2,17 +2,15 @@ package proxy
 
 import (
 	"errors"
-	"math/bits"
-	"sync"
 
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/reason"
 )
 
 // leaderOnly is the source of an answer that only the leader of a flight wants, and whose head and body came in one read. Most
 // misses are that. The flight ends before the answer is made. The body is copied once, from the buffer of the origin's connection to
-// that of the answer. If it is stored, the store has a copy of its own.
+// that of the answer. A store in memory copies it again; a disk writes it from there.
 type leaderOnly struct{ *fill }
 
 func (l leaderOnly) heading(x *exchange) heading { return x.headingFetched(l.head) }
@@ -23,7 +21,7 @@ func (l leaderOnly) send(x *exchange, c selection) {
 		return
 	}
 	x.bytes = c.length
-	x.answer.Say(l.body[c.first : c.first+c.length])
+	x.answer.Say(l.body.Bytes()[c.first : c.first+c.length])
 }
 
 func (leaderOnly) leave(*exchange) {}
@@ -68,12 +66,12 @@ func (f *fill) concludesUnstored(why reason.Reason) bool {
 func (f *fill) concludesStored() bool {
 	x, h := f.asker, f.head
 	w := f.p.Store.Write()
-	if h.length > pinned.Least || w.Wants() || !x.flightReader.Alone() {
+	if !w.AtOnce(h.length) || !x.flightReader.Alone() {
 		return false
 	}
 	f.why = reason.Incomplete
 	if f.err = f.takeBody(); f.err == nil {
-		o, _ := w.Commit(h.entry, f.body, true, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
+		o := w.CommitBuffer(h.entry, f.body, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
 		f.why = f.trace.stored(reasonOf(o))
 	}
 	f.account(f.why, h.length)
@@ -99,9 +97,8 @@ func (f *fill) takeBody() error {
 	if resp.ContentLength == 0 {
 		return nil // it has ended by itself
 	}
-	f.pooledBody = acquireBody(resp.ContentLength)
-	f.body = (*f.pooledBody)[:resp.ContentLength]
-	if !resp.Body.TakeHere(f.body) {
+	f.body = buffer.Get(resp.ContentLength)
+	if !resp.Body.TakeHere(f.body.Bytes()) {
 		return errNotHere
 	}
 	return nil
@@ -134,44 +131,8 @@ func (x *exchange) ownResponse(r *reader) bool {
 
 // Close implements io.Closer: the answer was sent, so the memory of the fill can be used again.
 func (l leaderOnly) Close() error {
-	releaseBody(l.pooledBody)
+	l.body.Release()
 	l.resp.Recycle()
 	l.p.releaseFill(l.fill)
 	return nil
-}
-
-// Buffers for bodies are pooled by size. Sizes double, so a slow client keeps at most twice the length of its body. A response that
-// came in one read is no longer than the buffer of an origin's connection, and so than the largest pooled size.
-const (
-	leastPooled = 1 << 10
-	pooledSizes = 6
-)
-
-var bodyPools [pooledSizes]sync.Pool
-
-// poolFor returns the index of the pool for n bytes; pooledSizes if n is above the largest.
-func poolFor(n int64) int { return min(bits.Len64(uint64(max(n, 1)-1)/leastPooled), pooledSizes) } //nolint:gosec // at least 0
-
-// acquireBody returns a buffer of at least n bytes.
-func acquireBody(n int64) *[]byte {
-	size := poolFor(n)
-	if size == pooledSizes {
-		b := make([]byte, n)
-		return &b
-	}
-	if b, _ := bodyPools[size].Get().(*[]byte); b != nil {
-		return b
-	}
-	b := make([]byte, leastPooled<<size)
-	return &b
-}
-
-// releaseBody gives b back; nil is nothing. Nobody may use b after that.
-func releaseBody(b *[]byte) {
-	if b == nil {
-		return
-	}
-	if size := poolFor(int64(len(*b))); size < pooledSizes {
-		bodyPools[size].Put(b)
-	}
 }

@@ -101,20 +101,39 @@ func (v *volume) store(r *layout.Record, shape layout.Shape, l pendingRecord) er
 	a.serial = max(a.serial, r.Serial)
 	v.add(a.seg, shape.Bytes+layout.FooterBytes(a.records())-before)
 
-	head := v.head.AppendHead(make([]byte, 0, shape.BodyAt), r, shape, a.seg.number, offset)
-	head = head[:shape.BodyAt] // zeros up to the body
-	pad := shape.Bytes - shape.BodyAt - shape.BodyBytes
-	for _, b := range [][]byte{head, r.Body, make([]byte, pad)} {
-		if err := v.fill(a, b); err != nil {
-			v.giveUp(a)
-			return err
-		}
+	if err := v.fillRecord(a, r, shape, offset); err != nil {
+		v.giveUp(a)
+		return err
 	}
 	if a.alone {
 		return v.seal(shape.Kind())
 	}
 	return nil
 }
+
+// fillRecord appends the bytes of a record for its place.
+func (v *volume) fillRecord(a *appender, r *layout.Record, shape layout.Shape, offset int64) error {
+	head := v.head.AppendHead(v.headRoom[:0], r, shape, a.seg.number, offset)
+	if cap(head) <= mostHeadKept {
+		v.headRoom = head
+	}
+	if err := v.fill(a, head); err != nil {
+		return err
+	}
+	if err := v.fillZeros(a, shape.BodyAt-int64(len(head))); err != nil {
+		return err
+	}
+	if err := v.fill(a, r.Body); err != nil {
+		return err
+	}
+	return v.fillZeros(a, shape.Bytes-shape.BodyAt-shape.BodyBytes)
+}
+
+// mostHeadKept bounds the capacity in bytes of the memory that is kept for the next record's head.
+const mostHeadKept = 64 << 10
+
+// zeros are what pads a record.
+var zeros [layout.Page]byte
 
 // appender returns the segment that a record of a shape belongs to, with room for it.
 func (v *volume) appender(shape layout.Shape) (*appender, error) {
@@ -148,6 +167,18 @@ func (v *volume) fill(a *appender, b []byte) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// fillZeros is fill for n zeros.
+func (v *volume) fillZeros(a *appender, n int64) error {
+	for n > 0 {
+		part := min(n, int64(len(zeros)))
+		if err := v.fill(a, zeros[:part]); err != nil {
+			return err
+		}
+		n -= part
 	}
 	return nil
 }

@@ -325,7 +325,7 @@ func TestWhatIsRemovedWhileTheIndexFillsIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.remove(hashOf(keyOf(1)))
-	if err := v.put(layout.Record{Hash: hashOf(keyOf(3)), Key: keyOf(3), Block: blockOf(3, 2), Body: bodyOf(3, 2, 50)}); err != nil {
+	if err := v.put(&put{Record: layout.Record{Hash: hashOf(keyOf(3)), Key: keyOf(3), Block: blockOf(3, 2), Body: bodyOf(3, 2, 50)}}); err != nil {
 		t.Fatal(err)
 	}
 	v.start()

@@ -202,7 +202,7 @@ func (d *Draft) commit(key, block []byte) error {
 		if d.length < 0 { // it may be half of the buffer's memory
 			body = bytes.Clone(body)
 		}
-		return d.v.put(layout.Record{Hash: d.hash, Key: key, Block: block, Body: body})
+		return d.v.put(&put{Record: layout.Record{Hash: d.hash, Key: key, Block: block, Body: body}})
 	}
 	shape, err := layout.ShapeOf(len(key), len(block), d.size)
 	if err == nil {

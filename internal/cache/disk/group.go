@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk/layout"
 	"edgeproxy/internal/statefile"
 )
@@ -159,6 +160,13 @@ func (g *Group) Put(h uint64, key, block, body []byte) error {
 	own := g.of(h)
 	g.removeElsewhere(own, h)
 	return own.Put(h, key, block, body)
+}
+
+// PutBuffer is Store.PutBuffer, and removes the record elsewhere as Put does.
+func (g *Group) PutBuffer(h uint64, key, block []byte, body *buffer.Buffer) error {
+	own := g.of(h)
+	g.removeElsewhere(own, h)
+	return own.PutBuffer(h, key, block, body)
 }
 
 // Create is Store.Create. Records under h in other Stores are removed at once.

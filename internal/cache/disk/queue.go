@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk/layout"
 )
 
@@ -26,10 +27,11 @@ var (
 // put is a record that waits for the writer. Its bytes never change.
 type put struct {
 	layout.Record
-	shape layout.Shape
-	bytes int64 // that count as waiting
-	draft bool  // its body is on the disk already, and cannot be read yet
-	gone  bool  // removed or replaced; guarded by queue.mu
+	buffer *buffer.Buffer // of Body, until finish; nil: it is of no Buffer
+	shape  layout.Shape
+	bytes  int64 // that count as waiting
+	draft  bool  // its body is on the disk already, and cannot be read yet
+	gone   bool  // removed or replaced; guarded by queue.mu
 }
 
 // deadRecord is a record that is no longer in the index. Its segment still has its bytes.
@@ -44,6 +46,7 @@ type queue struct {
 
 	mu     sync.RWMutex
 	puts   []*put
+	spare  []*put // an empty list, for the next puts
 	deaths []deadRecord
 	keeps  []chan error // waiting for the log of removals
 	clears []chan error // waiting for all that was put
@@ -74,6 +77,7 @@ func (q *queue) add(p *put) error {
 	if q.bytes > 0 && q.bytes+p.shape.Bytes > q.bound {
 		return ErrBusy
 	}
+	p.buffer.Share()
 	p.bytes = p.shape.Bytes
 	q.bytes += p.bytes
 	q.puts = append(q.puts, p)
@@ -101,7 +105,7 @@ func (q *queue) dropLocked(h uint64) {
 	}
 }
 
-// find returns the record that waits under key.
+// find returns the record that waits under key. Its body stays valid when it is written.
 func (q *queue) find(h uint64, key []byte) *put {
 	if q.count.Load() == 0 {
 		return nil
@@ -109,6 +113,7 @@ func (q *queue) find(h uint64, key []byte) *put {
 	q.mu.RLock()
 	defer q.mu.RUnlock()
 	if p := q.byHash[h]; p != nil && !p.draft && bytes.Equal(p.Key, key) {
+		p.buffer.Keep()
 		return p
 	}
 	return nil
@@ -130,6 +135,8 @@ func (q *queue) has(h uint64) bool {
 func (q *queue) finish(p *put, index func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	defer p.buffer.Release() // after index, so that nobody finds p any more
+	p.buffer = nil
 	q.bytes -= p.bytes
 	if p.gone {
 		return false
@@ -236,12 +243,13 @@ func (q *queue) answer(a ask, err error) {
 	a.done <- err
 }
 
-// all returns the records that were put and are not indexed yet.
+// all returns the records that were put and are not indexed yet. Their bodies stay valid.
 func (q *queue) all() []*put {
 	q.mu.RLock()
 	defer q.mu.RUnlock()
 	all := make([]*put, 0, len(q.byHash))
 	for _, p := range q.byHash {
+		p.buffer.Keep()
 		all = append(all, p)
 	}
 	return all
@@ -270,9 +278,24 @@ func (q *queue) take() work {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w := work{puts: q.puts, deaths: q.deaths, keeps: q.keeps, clears: q.clears, notes: q.notes, asks: q.asks}
-	q.puts, q.deaths, q.keeps, q.clears, q.notes, q.asks = nil, nil, nil, nil, nil, nil
+	q.puts, q.deaths, q.keeps, q.clears, q.notes, q.asks = q.spare, nil, nil, nil, nil, nil
+	q.spare = nil
 	return w
 }
+
+// giveBack returns the list of puts that take has returned, and whose puts are done.
+func (q *queue) giveBack(puts []*put) {
+	if cap(puts) == 0 || cap(puts) > mostPutsKept {
+		return
+	}
+	clear(puts)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.spare = puts[:0]
+}
+
+// mostPutsKept bounds the capacity of a list of puts that is kept.
+const mostPutsKept = 1024
 
 func (q *queue) waiting() (records, bytes int64) {
 	q.mu.RLock()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk/layout"
 )
 
@@ -78,13 +79,22 @@ func (s *Store) miss(h uint64) {
 // When it returns nil, Find finds the record. Whatever it returns, the record that was under h before has left. Errors: ErrBusy, ErrRate,
 // ErrTooLarge, ErrReadOnly, ErrOff.
 func (s *Store) Put(h uint64, key, block, body []byte) error {
+	return s.put(put{Record: layout.Record{Hash: h, Key: key, Block: block, Body: body}})
+}
+
+// PutBuffer is Put for a body in a Buffer. The Store becomes an owner of it, unless there is an error.
+func (s *Store) PutBuffer(h uint64, key, block []byte, body *buffer.Buffer) error {
+	return s.put(put{Record: layout.Record{Hash: h, Key: key, Block: block, Body: body.Bytes()}, buffer: body})
+}
+
+func (s *Store) put(p put) error {
 	v := s.volume.Load()
 	if v == nil {
-		s.miss(h)
+		s.miss(p.Hash)
 		s.counts.refused(ErrOff)
 		return ErrOff
 	}
-	err := v.put(layout.Record{Hash: h, Key: key, Block: block, Body: body})
+	err := v.put(&p)
 	if err != nil {
 		s.counts.refused(err)
 		return err

@@ -33,6 +33,7 @@ type volume struct {
 	open      [2]*appender // small, large; nil: none yet
 	idle      []*appender  // segments for drafts, and used by none
 	drafting  []*reserved  // the ranges of drafts
+	headRoom  []byte       // for the head of the next record
 	log       *removals
 	hand      hand
 	stayed    int       // segments of small records that stayed since makeRoom began
@@ -137,8 +138,8 @@ func (v *volume) note(err error) error {
 }
 
 // put takes a record. See Store.Put.
-func (v *volume) put(r layout.Record) error {
-	shape, err := layout.ShapeOf(len(r.Key), len(r.Block), int64(len(r.Body)))
+func (v *volume) put(p *put) error {
+	shape, err := layout.ShapeOf(len(p.Key), len(p.Block), int64(len(p.Body)))
 	switch {
 	case err != nil || shape.BodyBytes > v.o.MaxObjectBytes:
 		err = ErrTooLarge
@@ -149,12 +150,13 @@ func (v *volume) put(r layout.Record) error {
 	case !v.rate.allows(v.o.Now()):
 		err = ErrRate
 	default:
-		if err = v.queue.add(&put{Record: r, shape: shape}); err == nil {
-			v.forgot.add(r.Hash)
+		p.shape = shape
+		if err = v.queue.add(p); err == nil {
+			v.forgot.add(p.Hash)
 			return nil
 		}
 	}
-	v.remove(r.Hash)
+	v.remove(p.Hash)
 	return err
 }
 

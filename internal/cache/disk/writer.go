@@ -49,6 +49,7 @@ func (v *volume) round(w work) {
 	for _, p := range w.puts {
 		v.writePut(p)
 	}
+	v.queue.giveBack(w.puts)
 	if len(w.keeps) > 0 {
 		err := v.syncRemovals()
 		for _, done := range w.keeps {
