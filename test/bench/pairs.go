@@ -145,13 +145,18 @@ const (
 
 // alternate measures base and program, each for roundTime.
 func (o options) alternate(ctx context.Context, servers [2]*process, work comparison, turned bool) (p pair, err error) {
-	for _, server := range servers {
-		if err := o.fillFor(ctx, server, work); err != nil {
+	order := [2]int{0, 1}
+	if turned { // the one that connects first may have larger congestion windows
+		order = [2]int{1, 0}
+	}
+	for _, i := range order {
+		if err := o.fillFor(ctx, servers[i], work); err != nil {
 			return p, err
 		}
 	}
 	var both [2]spent
-	for i, server := range servers {
+	for _, i := range order {
+		server := servers[i]
 		s, err := o.subject(ctx, server, work)
 		if err != nil {
 			return p, err
