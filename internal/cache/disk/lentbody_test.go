@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"edgeproxy/internal/buffer"
@@ -79,5 +80,24 @@ func TestTheQueueGivesABufferBackOnce(t *testing.T) {
 	}
 	if _, b, err := add(3, 9000); err == nil || !isGivenBack(b) {
 		t.Errorf("refused: error %v, and it is not given back", err)
+	}
+}
+
+// A Buffer of 2,100 bytes takes 4,096. If the bound counted the body alone, the queue could take twice its memory.
+func TestTheBoundCountsAllOfABuffer(t *testing.T) {
+	q := newQueue(10_000)
+	f := func(h uint64, want error) {
+		b := buffer.Get(2100)
+		p := &put{buffer: b}
+		p.Hash, p.Body, p.shape.Bytes = h, b.Bytes(), 2100
+		if got := q.add(p); !errors.Is(got, want) {
+			t.Errorf("record %d: got %v, want %v", h, got, want)
+		}
+	}
+	f(1, nil)
+	f(2, nil)
+	f(3, ErrBusy)
+	if _, bytes := q.waiting(); bytes != 2*4096 {
+		t.Errorf("got %d bytes waiting, want %d", bytes, 2*4096)
 	}
 }

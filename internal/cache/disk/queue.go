@@ -74,11 +74,14 @@ func (q *queue) add(p *put) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.dropLocked(p.Hash)
-	if q.bytes > 0 && q.bytes+p.shape.Bytes > q.bound {
+	p.bytes = p.shape.Bytes
+	if p.buffer != nil {
+		p.bytes += int64(cap(p.Body) - len(p.Body))
+	}
+	if q.bytes > 0 && q.bytes+p.bytes > q.bound {
 		return ErrBusy
 	}
 	p.buffer.Share()
-	p.bytes = p.shape.Bytes
 	q.bytes += p.bytes
 	q.puts = append(q.puts, p)
 	q.byHash[p.Hash] = p
