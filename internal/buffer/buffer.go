@@ -74,8 +74,7 @@ func (b *Buffer) Release() {
 	}
 }
 
-// Keep makes the bytes valid for as long as anybody refers to them. Only an owner may call it, or who knows that there is
-// one until Keep has returned.
+// Keep makes the bytes valid for as long as anything refers to them. Call it only while there is an owner.
 func (b *Buffer) Keep() {
 	if b != nil {
 		b.kept.Store(true)

@@ -24,8 +24,8 @@ func (s *Store) Write() Writer { return Writer{store: s} }
 // Wants reports whether the Writer uses the pieces as they arrive.
 func (w *Writer) Wants() bool { return w.store.medium != nil || w.store.disk != nil }
 
-// AtOnce reports whether nothing is gained by Begin and Append for length bytes of content, which are there already: they
-// may be given to CommitBuffer.
+// AtOnce reports whether length bytes of content, which have arrived, may go to CommitBuffer. Otherwise use Begin, Append and
+// Commit.
 func (w *Writer) AtOnce(length int64) bool {
 	switch s := w.store; {
 	case s.medium != nil:

@@ -108,7 +108,7 @@ func (q *queue) dropLocked(h uint64) {
 	}
 }
 
-// find returns the record that waits under key. Its body stays valid when it is written.
+// find returns the record that waits under key. Its body stays valid after it was written.
 func (q *queue) find(h uint64, key []byte) *put {
 	if q.count.Load() == 0 {
 		return nil
