@@ -35,7 +35,7 @@ if [ -z "$targets" ]; then
 	exit 1
 fi
 
-echo "$targets" | xargs -n 2 -P "$(nproc)" "$0" || {
+echo "$targets" | xargs -n 2 -P "$(getconf _NPROCESSORS_ONLN)" "$0" || {
 	echo "fuzz: failed" >&2
 	exit 1
 }
