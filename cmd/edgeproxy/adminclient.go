@@ -1,15 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"strings"
+
+	"edgeproxy/internal/admin"
 )
 
 // maxAnswer bounds what is read of an admin listener's answer. The answer to a purge repeats the
@@ -37,28 +37,11 @@ func call(ctx context.Context, address, method, path, token string, body []byte)
 
 // ask is call for a streamed answer. The caller closes its body.
 func ask(ctx context.Context, address, method, path, token string, body []byte) (*http.Response, error) {
-	transport := &http.Transport{DisableKeepAlives: true} // Proxy is nil: HTTP_PROXY is ignored
-	host := address
-	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
-		host = "localhost"
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", path)
-		}
+	res, err := admin.Ask(ctx, address, method, path, token, body)
+	if errors.Is(err, admin.ErrAddress) {
+		return nil, &usageError{fmt.Errorf("--admin %w", err)}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+host+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, &usageError{fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", address)}
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	res, err := transport.RoundTrip(req)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", address, err)
-	}
-	return res, nil
+	return res, err
 }
 
 // refusalOf decodes an error answer. Without an error text of ours, something other than an admin listener has answered.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admin"
 	"edgeproxy/internal/statefile"
 )
 
@@ -121,7 +122,7 @@ func (f *cacheFlags) open() (diskTier, error) {
 // running returns the disk tier of the proxy at address. token comes from the configuration file; a token from
 // the flag or the environment goes before it.
 func (f *cacheFlags) running(dirs []string, address, token string) (diskTier, error) {
-	if !isDialAddress(address) {
+	if !admin.IsAddress(address) {
 		return nil, &usageError{fmt.Errorf("cache: --admin %s: want HOST:PORT or unix:PATH", address)}
 	}
 	given, err := tokenFor(f.tokenFile)

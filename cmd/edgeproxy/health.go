@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admin"
 )
 
 // healthTimeout is the default of --timeout.
@@ -29,7 +30,7 @@ func healthCommand() *cobra.Command {
 		Example: "  edgeproxy health\n  edgeproxy health --live --admin unix:/run/edgeproxy/admin.sock",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !isDialAddress(address) {
+			if !admin.IsAddress(address) {
 				return &usageError{fmt.Errorf("health: --admin %s: want HOST:PORT or unix:PATH", address)}
 			}
 			if timeout <= 0 {

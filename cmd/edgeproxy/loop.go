@@ -10,6 +10,9 @@ import (
 	"edgeproxy/config"
 )
 
+// socketPrefix begins the address of a Unix domain socket.
+const socketPrefix = "unix:"
+
 // loopWarnings warns of origin servers that are one of our own listeners: a request would loop back and be refused.
 // No host name except localhost is resolved.
 func loopWarnings(c *config.Config) (out []config.Warning) {

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admin"
 )
 
 // purgeFlags are the flags of purge.
@@ -81,7 +80,7 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 		o.by, o.values = given.by, given.values
 	}
 	switch {
-	case !isDialAddress(f.admin):
+	case !admin.IsAddress(f.admin):
 		return o, fmt.Errorf("purge: --admin %s: want HOST:PORT or unix:PATH", f.admin)
 	case f.all && o.by != "":
 		return o, fmt.Errorf("purge: --all and --%s: want one of the two", o.by)
@@ -91,18 +90,6 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 		return o, errors.New("purge: want --url, --prefix, --host, --tag or --all")
 	}
 	return o, nil
-}
-
-// socketPrefix begins the address of a Unix domain socket.
-const socketPrefix = "unix:"
-
-// isDialAddress reports whether address has the form HOST:PORT or unix:PATH.
-func isDialAddress(address string) bool {
-	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
-		return path != ""
-	}
-	_, port, err := net.SplitHostPort(address)
-	return err == nil && port != "" && !strings.ContainsAny(address, "/ ")
 }
 
 // report prints the result.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admin"
 )
 
 // reloadTimeout bounds a reload, including the answer.
@@ -29,7 +30,7 @@ func reloadCommand() *cobra.Command {
 		Example: "  edgeproxy reload\n  edgeproxy reload --admin unix:/run/edgeproxy/admin.sock",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !isDialAddress(address) {
+			if !admin.IsAddress(address) {
 				return &usageError{fmt.Errorf("reload: --admin %s: want HOST:PORT or unix:PATH", address)}
 			}
 			token, err := tokenFor(tokenFile)

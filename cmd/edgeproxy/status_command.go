@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admin"
 )
 
 const (
@@ -44,7 +45,7 @@ func statusCommand() *cobra.Command {
 		Example: "  edgeproxy status\n  edgeproxy status --watch --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy status --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !isDialAddress(o.address) {
+			if !admin.IsAddress(o.address) {
 				return &usageError{fmt.Errorf("status: --admin %s: want HOST:PORT or unix:PATH", o.address)}
 			}
 			if o.watch && o.json {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"edgeproxy/internal/admin"
 	"edgeproxy/internal/supervisor"
 )
 
@@ -40,9 +41,13 @@ func (e *edge) alive(ctx context.Context) error {
 	if at.Network() == "unix" {
 		address = socketPrefix + address
 	}
-	status, _, err := call(ctx, address, http.MethodGet, "/livez", "", nil)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("%s: /livez: %d", address, status)
+	res, err := admin.Ask(ctx, address, http.MethodGet, "/livez", "", nil)
+	if err != nil {
+		return err
 	}
-	return err
+	defer func() { _ = res.Body.Close() }() // the status is the answer
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: /livez: %d", address, res.StatusCode)
+	}
+	return nil
 }

@@ -35,9 +35,6 @@ type topRow struct {
 	AtMost  int64  `json:"at_most"`
 }
 
-// measures are the names of the measures in documents.
-var measures = [top.Measures]string{top.Requests: "requests", top.Bytes: "bytes", top.Misses: "misses", top.HeldBack: "held_back"}
-
 // top answers GET /top.
 func (e *edge) top(rows int) any {
 	a := topAnswer{Hosts: topLists{}, URLs: topLists{}}
@@ -50,9 +47,9 @@ func (e *edge) top(rows int) any {
 	utc := since.UTC().Round(time.Millisecond)
 	a.Entries, a.Window, a.Since, a.Over = t.Entries(), t.Window().Seconds(), &utc, now.Sub(since).Seconds()
 	a.Dropped, a.Memory = t.Dropped(), t.MemoryBytes()
-	for m, word := range measures {
-		a.Hosts[word] = topListOf(t, top.Hosts, top.Measure(m), rows, now)
-		a.URLs[word] = topListOf(t, top.URLs, top.Measure(m), rows, now)
+	for m := range top.Measures {
+		a.Hosts[m.String()] = topListOf(t, top.Hosts, m, rows, now)
+		a.URLs[m.String()] = topListOf(t, top.URLs, m, rows, now)
 	}
 	return a
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admin"
+	"edgeproxy/internal/top"
 )
 
 // maxTopAnswer bounds what is read of an answer: eight lists of a hundred names, and the JSON around them. Escaping makes
@@ -68,15 +69,25 @@ func topCommand() *cobra.Command {
 // measureOf returns the measure in GET /top for a value of --by.
 func measureOf(by string) string { return strings.ReplaceAll(by, "-", "_") }
 
+// isMeasure reports whether by is a value of --by.
+func isMeasure(by string) bool {
+	for m := range top.Measures {
+		if by == strings.ReplaceAll(m.String(), "_", "-") {
+			return true
+		}
+	}
+	return false
+}
+
 func (o *topOptions) check(byGiven bool) error {
 	switch {
-	case !isDialAddress(o.address):
+	case !admin.IsAddress(o.address):
 		return fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", o.address)
 	case o.watch && o.json:
 		return errors.New("--json prints one document; leave --watch out")
 	case o.requests && byGiven:
 		return errors.New("--by is for hosts and URLs; leave it or --requests out")
-	case strings.Contains(o.by, "_") || !slices.Contains(measures[:], measureOf(o.by)):
+	case !isMeasure(o.by):
 		return fmt.Errorf("--by %s: want requests, bytes, misses or held-back", o.by)
 	case o.rows < 1 || o.rows > 100:
 		return fmt.Errorf("--rows %d: want 1 to 100", o.rows)

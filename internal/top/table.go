@@ -21,6 +21,11 @@ const (
 	Measures
 )
 
+// String returns the measure's name in documents: requests, bytes, misses or held_back.
+func (m Measure) String() string {
+	return [Measures]string{Requests: "requests", Bytes: "bytes", Misses: "misses", HeldBack: "held_back"}[m]
+}
+
 // Kind is a kind of key.
 type Kind int
 
