@@ -8,9 +8,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"strings"
 
+	"edgeproxy/config"
 	"edgeproxy/internal/admin"
 )
+
+// tokenVariable is the environment variable with the token for commands that call the admin
+// listener. A flag that names a file goes before it.
+const tokenVariable = "EDGEPROXY_ADMIN_TOKEN"
 
 // maxAnswer bounds what is read of an admin listener's answer. The answer to a purge repeats the
 // request; a status has about a kilobyte for each route.
@@ -49,4 +56,21 @@ func refusalOf(address string, status int, text []byte) (r reloadRefusal) {
 	_ = json.Unmarshal(text, &r)
 	r.Error = cmp.Or(r.Error, fmt.Sprintf("%s: %d %s: not the answer of an admin listener", address, status, http.StatusText(status)))
 	return r
+}
+
+// tokenFor returns the token that a command sends, from the file that a flag names or from
+// the environment; "" for none.
+func tokenFor(path string) (string, error) {
+	if path != "" {
+		token, err := readToken(path)
+		if err != nil {
+			err = fmt.Errorf("--token-file %s: %w", path, err)
+		}
+		return token, err
+	}
+	token := strings.TrimSpace(os.Getenv(tokenVariable))
+	if token != "" && !config.ValidToken(token) {
+		return "", errors.New(tokenVariable + ": want a token: one word of ASCII, of 1024 bytes at most")
+	}
+	return token, nil
 }

@@ -36,21 +36,6 @@ type diskTier interface {
 	close()
 }
 
-// cacheDamage is a damaged record.
-type cacheDamage struct {
-	File   string `json:"file"`
-	Offset int64  `json:"offset"`
-	Bytes  int64  `json:"bytes"`
-	Error  string `json:"error"`
-}
-
-// cacheVerified counts what verify has read.
-type cacheVerified struct {
-	Records int64 `json:"records"`
-	Bytes   int64 `json:"bytes"`
-	Damaged int64 `json:"damaged"`
-}
-
 func cacheCommand() *cobra.Command {
 	var f cacheFlags
 	cmd := &cobra.Command{
@@ -161,7 +146,7 @@ func (f *cacheFlags) listCommand() *cobra.Command {
 					if f.json {
 						return printJSON(out, o, "")
 					}
-					_, err := fmt.Fprintln(out, o.line(now))
+					_, err := fmt.Fprintln(out, objectLine(&o, now))
 					return err
 				})
 			})

@@ -37,12 +37,6 @@ func (t *runningTier) objects(ctx context.Context, show func(cacheObject) error)
 	})
 }
 
-// cacheLine is one line of the answer to POST /cache/verify: a damaged record, or the final counts.
-type cacheLine struct {
-	Damage   *cacheDamage   `json:"damage,omitempty"`
-	Verified *cacheVerified `json:"verified,omitempty"`
-}
-
 func (t *runningTier) verify(ctx context.Context, show func(cacheDamage) error) (cacheVerified, error) {
 	var all *cacheVerified
 	err := t.lines(ctx, http.MethodPost, "/cache/verify", func(line json.RawMessage) error {

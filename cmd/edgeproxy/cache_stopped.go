@@ -96,18 +96,6 @@ func (t stoppedTier) verify(ctx context.Context, show func(cacheDamage) error) (
 	return v, err
 }
 
-// note counts one record. If why is not nil the record is damaged, and note calls show.
-func (v *cacheVerified) note(d cacheDamage, why error, show func(cacheDamage) error) error {
-	v.Records++
-	v.Bytes += d.Bytes
-	if why == nil {
-		return nil
-	}
-	v.Damaged++
-	d.Error = why.Error()
-	return show(d)
-}
-
 func (t stoppedTier) drop(ctx context.Context, urls []string) (string, error) {
 	if len(urls) == 0 {
 		for _, d := range t {

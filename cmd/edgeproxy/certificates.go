@@ -96,7 +96,7 @@ func (e *edge) acmeOptions(names []string) acme.Options {
 	return acme.Options{
 		Names: names, Directory: a.Directory, Email: a.Email, Roots: roots, Storage: a.Storage,
 		TLSALPN: e.config.Solves(config.TLSALPN01), HTTP: e.config.Solves(config.HTTP01),
-		UserAgent: "edgeproxy/" + versionName(), Log: e.log, Now: time.Now, Guard: e.panics.Quietly,
+		UserAgent: "edgeproxy/" + e.version, Log: e.log, Now: time.Now, Guard: e.panics.Quietly,
 	}
 }
 

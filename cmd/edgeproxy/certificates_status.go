@@ -22,8 +22,6 @@ const (
 	// certificatesShown bounds the certificates in /status, certificateNames the names of each.
 	certificatesShown = 100
 	certificateNames  = 10
-	// expiresSoon is the time left below which the screen warns. The alert EdgeproxyCertificateExpires has the same.
-	expiresSoon = 14 // days
 )
 
 // certificatesStatus returns the certificates in use at now, and their total number. Missing ones come first, then those

@@ -104,7 +104,7 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := validateConfig(c, nil); err != nil {
+			if err := validate(c); err != nil {
 				return err
 			}
 			for _, w := range append(warnings(c), openWarnings(c)...) {

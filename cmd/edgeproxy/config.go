@@ -57,28 +57,21 @@ func printCommand() *cobra.Command {
 }
 
 // settings is the source of a command's configuration: a file, and flags that override it.
-type settings struct {
-	file  string
-	flags config.Flags
-}
+type settings struct{ source }
 
 // bind adds the flags.
 func (s *settings) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&s.file, "config", "c", "", "configuration file")
-	for _, flag := range s.flags.List() {
+	f.StringVarP(&s.File, "config", "c", "", "configuration file")
+	for _, flag := range s.Flags.List() {
 		f.StringVar(flag.Value, flag.Name, "", flag.Help)
 	}
 }
 
-// load loads the configuration. Its memory defaults depend on the cgroup's limit.
+// load loads the configuration for a command.
 func (s *settings) load(command string) (*config.Config, error) {
-	s.flags.Memory = config.Size(cgroupMemory())
-	if s.file != "" {
-		return config.LoadWith(s.file, s.flags)
-	}
-	if s.flags.Origin == "" {
+	if s.File == "" && s.Flags.Origin == "" {
 		return nil, fmt.Errorf("%s needs -c FILE or --origin URL", command)
 	}
-	return config.FromFlags(s.flags)
+	return s.Load()
 }

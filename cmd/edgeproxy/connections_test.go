@@ -32,7 +32,7 @@ limits: {connections: %d}
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newEdge(c, slog.New(slog.DiscardHandler))
+	e, err := newEdge(c, slog.New(slog.DiscardHandler), edgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

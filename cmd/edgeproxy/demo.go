@@ -132,7 +132,7 @@ func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io
 	d := demo.New(demo.Options{
 		SecondHit: secondHit, Always: always, Origin: origin.Address(), Out: stdout, Notes: notes, Seconds: seconds,
 	})
-	if err := runWatched(ctx, d, secondHit.failed, always.failed); err != nil {
+	if err := runWatched(ctx, d, secondHit.failures(), always.failures()); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
 	// After both stops the counts are final, with every write in them.

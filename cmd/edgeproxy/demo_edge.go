@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"edgeproxy/config"
 	"edgeproxy/internal/demo"
 )
@@ -115,7 +117,7 @@ func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*c
 // listenDemo builds a proxy and opens its addresses. After an error nothing of
 // it is left.
 func listenDemo(c *config.Config, log *slog.Logger) (*edge, error) {
-	e, err := newEdge(c, log)
+	e, err := newEdge(c, log, edgeOptions{Version: versionName()})
 	if err != nil {
 		return nil, err
 	}
@@ -134,24 +136,27 @@ func (e demoEdge) Admin() string { return e.adminAddress() }
 
 // Counts reads the proxy's own counters. Admitted responses are on the disk; memory has the stage, and copies.
 func (e demoEdge) Counts() (demo.Counts, error) {
-	requests, stored := e.proxy.Status().Totals, e.store.Stats()
+	s := e.status()
+	requests := s.Requests.Totals
 	c := demo.Counts{
 		Requests: requests.Requests, HitRatio: requests.HitRatio,
 		HeldBack: requests.Fills.HeldBack, Regret: requests.Fills.Regret,
-		Writes: stored.Disk.Writes, WriteBytes: stored.Disk.WriteBytes, Evictions: stored.Disk.Capacity,
-		MaxBytes: stored.MaxBytes, MaxDiskBytes: int64(e.config.Cache.Disk.MaxBytes),
+		MaxBytes: s.Cache.MaxBytes, MaxDiskBytes: int64(demoDiskBytes),
 	}
-	if e.disk != nil {
-		c.DiskBytes = e.disk.Stats().WriteBytes
+	if d := s.Cache.Disk; d != nil {
+		c.Writes, c.WriteBytes, c.Evictions = d.Writes, d.WriteBytes, d.Evictions["capacity"]
+		for _, dir := range d.Directories {
+			c.DiskBytes += dir.DeviceBytes
+		}
 	}
 	var err error
-	c.OriginRequests, c.OriginBytes, err = e.originCounts()
+	c.OriginRequests, c.OriginBytes, err = originCounts(e.metrics())
 	return c, err
 }
 
-// originCounts reads counters that only the metrics registry exposes.
-func (e demoEdge) originCounts() (requests, bytes int64, err error) {
-	families, err := e.registry.Gather()
+// originCounts reads counters that only the metrics have.
+func originCounts(from prometheus.Gatherer) (requests, bytes int64, err error) {
+	families, err := from.Gather()
 	if err != nil {
 		return 0, 0, fmt.Errorf("gather the metrics: %w", err)
 	}

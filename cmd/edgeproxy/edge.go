@@ -41,6 +41,7 @@ import (
 type edge struct {
 	config     *config.Config
 	log        *slog.Logger
+	version    string
 	panics     *rescue.Counter
 	started    time.Time
 	registry   *prometheus.Registry
@@ -92,18 +93,39 @@ type controlServer struct {
 	listener net.Listener
 }
 
+// edgeOptions are what a configuration does not say.
+type edgeOptions struct {
+	Version    string         // of the program
+	Source     *source        // of the configuration, for reloads; nil: there are none
+	Level      *slog.LevelVar // of the log, which a reload sets; nil: it never changes
+	Dropped    func() uint64  // lines of the log that were not written; nil: nobody counts them
+	Supervised bool           // notify the supervisor that the environment names (NOTIFY_SOCKET)
+}
+
 // newEdge builds the rooms of c. It opens no address.
-func newEdge(c *config.Config, log *slog.Logger) (*edge, error) {
-	e := &edge{config: c, log: log, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(), failed: make(chan error, 8)}
+func newEdge(c *config.Config, log *slog.Logger, o edgeOptions) (*edge, error) {
+	e := &edge{
+		config: c, log: log, version: o.Version, level: o.Level, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(),
+		failed: make(chan error, 8),
+	}
 	if err := e.build(); err != nil {
 		e.stop(context.Background())
 		return nil, err
+	}
+	if o.Source != nil {
+		e.reloader = newReloader(e, *o.Source)
+	}
+	if o.Supervised {
+		e.findSupervisor()
+	}
+	if o.Dropped != nil {
+		e.countDrops("program", o.Dropped)
 	}
 	return e, nil
 }
 
 func (e *edge) build() error {
-	if err := admin.RegisterRuntime(e.registry, versionName()); err != nil {
+	if err := admin.RegisterRuntime(e.registry, e.version); err != nil {
 		return fmt.Errorf("register runtime metrics: %w", err)
 	}
 	var err error
@@ -280,6 +302,12 @@ func (e *edge) report(err error) {
 	}
 }
 
+// metrics returns what GET /metrics shows.
+func (e *edge) metrics() prometheus.Gatherer { return e.registry }
+
+// failures returns the channel of listeners that have failed while they served.
+func (e *edge) failures() <-chan error { return e.failed }
+
 func (e *edge) readiness() (ready bool, why string) {
 	if e.ready.Load() {
 		return true, e.diskTrouble()
@@ -290,6 +318,7 @@ func (e *edge) readiness() (ready bool, why string) {
 	return false, "starting"
 }
 
+// addresses returns the data addresses that are open, with their ports.
 func (e *edge) addresses() []string {
 	var out []string
 	for _, d := range e.listeners {
@@ -300,6 +329,7 @@ func (e *edge) addresses() []string {
 	return out
 }
 
+// adminAddress returns the address of the admin listener, "" if it is not open.
 func (e *edge) adminAddress() string {
 	if len(e.control) == 0 {
 		return ""
@@ -307,8 +337,17 @@ func (e *edge) adminAddress() string {
 	return e.control[0].listener.Addr().String()
 }
 
+// countDrops registers a metric of the lines of a log that were not written.
+func (e *edge) countDrops(log string, dropped func() uint64) {
+	e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "edgeproxy_log_dropped_total", Help: "Lines of a log not written, because its reader was too slow, or a write failed.",
+		ConstLabels: prometheus.Labels{"log": log},
+	}, func() float64 { return float64(dropped()) }))
+}
+
 func (e *edge) accessLogFailed(err error) { e.log.Error("access log", "error", err) }
 
+// reopenLogs opens the access log anew, after a rotation.
 func (e *edge) reopenLogs() {
 	if e.access == nil {
 		return

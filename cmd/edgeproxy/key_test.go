@@ -18,7 +18,7 @@ func problems(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if err := validateConfig(c, nil); err != nil {
+	if err := validate(c); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -31,7 +31,7 @@ access_log: {path: %q}
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newEdge(c, slog.New(slog.DiscardHandler))
+	e, err := newEdge(c, slog.New(slog.DiscardHandler), edgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

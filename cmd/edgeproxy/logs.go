@@ -6,8 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"edgeproxy/config"
 	"edgeproxy/internal/lines"
 )
@@ -38,14 +36,6 @@ func newLogAt(format config.Format, level slog.Leveler, w io.Writer) *slog.Logge
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
-}
-
-// countDrops registers a metric of the lines of a log that were not written.
-func (e *edge) countDrops(log string, dropped func() uint64) {
-	e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "edgeproxy_log_dropped_total", Help: "Lines of a log not written, because its reader was too slow, or a write failed.",
-		ConstLabels: prometheus.Labels{"log": log},
-	}, func() float64 { return float64(dropped()) }))
 }
 
 // printWithin writes text to w. It gives up after timeout, if nobody reads w.

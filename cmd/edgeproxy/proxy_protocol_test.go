@@ -55,7 +55,7 @@ access_log: {path: %q}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.edge, err = newEdge(c, slog.New(slog.DiscardHandler)); err != nil {
+	if b.edge, err = newEdge(c, slog.New(slog.DiscardHandler), edgeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.stop(t.Context()) })

@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,12 +26,11 @@ var (
 // to the admin listener, or on a change of the file.
 type reloader struct {
 	edge   *edge
-	source settings // without a file a reload fails with errNoFile
+	source source // without a file a reload fails with errNoFile; its digest is guarded by turn
 	watch  *watch.File
 
-	turn   chan struct{}     // a lock: holds one value while no reload runs
-	closed chan struct{}     // closed by close: no reload begins any more
-	digest [sha256.Size]byte // of the file as it was read last; guarded by turn
+	turn   chan struct{} // a lock: holds one value while no reload runs
+	closed chan struct{} // closed by close: no reload begins any more
 	last   atomic.Pointer[reloadStatus]
 }
 
@@ -67,11 +63,11 @@ type reloadRefusal struct {
 	Problems []string `json:"problems,omitempty"` // FILE:LINE:COL: key: value: what is wanted
 }
 
-// newReloader returns the reloader of e. digest is that of the file before the start read it.
-func newReloader(e *edge, source settings, digest [sha256.Size]byte) *reloader {
-	r := &reloader{edge: e, source: source, digest: digest, turn: make(chan struct{}, 1), closed: make(chan struct{})}
+// newReloader returns the reloader of e. The configuration of e was loaded from source.
+func newReloader(e *edge, from source) *reloader {
+	r := &reloader{edge: e, source: from, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 	r.turn <- struct{}{}
-	r.last.Store(&reloadStatus{File: source.file, Successful: true, Success: e.started.UTC().Round(time.Millisecond), Restart: []changeAnswer{}})
+	r.last.Store(&reloadStatus{File: from.File, Successful: true, Success: e.started.UTC().Round(time.Millisecond), Restart: []changeAnswer{}})
 	e.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_config_last_reload_successful", Help: "1 if the last reload was applied, or there was none; 0 if the file was refused.",
@@ -93,10 +89,10 @@ func newReloader(e *edge, source settings, digest [sha256.Size]byte) *reloader {
 
 // start watches the file.
 func (r *reloader) start() {
-	if r == nil || r.source.file == "" {
+	if r == nil || r.source.File == "" {
 		return
 	}
-	w, err := watch.New(r.source.file, r.changed, r.edge.panics.Quietly)
+	w, err := watch.New(r.source.File, r.changed, r.edge.panics.Quietly)
 	if err != nil {
 		r.edge.log.Warn("the configuration file is not watched; reload it with SIGHUP or edgeproxy reload", "error", err)
 		return
@@ -118,51 +114,23 @@ func (r *reloader) close() {
 }
 
 func (r *reloader) status() *reloadStatus {
-	if r == nil || r.source.file == "" {
+	if r == nil || r.source.File == "" {
 		return nil
 	}
 	return r.last.Load()
 }
 
-// comparedBytes bounds what is read of a file. It is more than a configuration file may have.
-const comparedBytes = 4 << 20
-
-// readRegular returns the first comparedBytes of a regular file. It refuses other files: a named
-// pipe would block this reload and every later one, and a device has no end.
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: want a regular file, not one of mode %s", path, info.Mode())
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	return io.ReadAll(io.LimitReader(f, comparedBytes))
-}
-
-// digestOfFile returns a digest of the content of a file. An unreadable file has the digest of an
-// empty one.
-func digestOfFile(path string) [sha256.Size]byte {
-	data, _ := readRegular(path)
-	return sha256.Sum256(data)
-}
-
 // changed reloads if the content differs from what was read last.
 func (r *reloader) changed() {
-	if data, err := readRegular(r.source.file); err == nil && sha256.Sum256(data) != r.lastDigest() {
+	if data, err := readRegular(r.source.File); err == nil && sha256.Sum256(data) != r.lastDigest() {
 		_, _ = r.reload(context.Background(), "file") // the error is logged
 	}
 }
 
-// lastDigest returns digest, or zero during shutdown.
+// lastDigest returns the digest of the file as it was read last, or zero during shutdown.
 func (r *reloader) lastDigest() (digest [sha256.Size]byte) {
 	if r.acquire(context.Background()) == nil {
-		digest = r.digest
+		digest = r.source.digest
 		r.turn <- struct{}{}
 	}
 	return digest
@@ -185,7 +153,7 @@ func (r *reloader) acquire(ctx context.Context) error {
 
 // reload applies the file. After an error nothing has changed. cause is for the log.
 func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, error) {
-	if r.source.file == "" {
+	if r == nil || r.source.File == "" {
 		return nil, errNoFile
 	}
 	if err := r.acquire(ctx); err != nil {
@@ -194,7 +162,7 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 	defer func() { r.turn <- struct{}{} }()
 	r.edge.logNotifyError(r.edge.supervisor.Reloading())
 	defer func() { r.edge.logNotifyError(r.edge.supervisor.Ready(r.verdict())) }()
-	log, now := r.edge.log.With("cause", cause, "file", r.source.file), time.Now()
+	log, now := r.edge.log.With("cause", cause, "file", r.source.File), time.Now()
 	before := r.edge.now.Load().config
 	c, err := r.load()
 	if err == nil {
@@ -207,7 +175,7 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 		r.last.Store(&status)
 		return nil, err
 	}
-	a := &reloadAnswer{File: r.source.file, Changed: []changeAnswer{}, Restart: []changeAnswer{}}
+	a := &reloadAnswer{File: r.source.File, Changed: []changeAnswer{}, Restart: []changeAnswer{}}
 	for _, change := range config.Changes(before, c) {
 		if change.Live {
 			a.Changed = append(a.Changed, changeAnswer{change.Path, change.Old, change.New})
@@ -230,6 +198,16 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 	return a, nil
 }
 
+// reload reloads the configuration because of cause, such as a signal, and waits for the end of it. The log has the result.
+func (e *edge) reload(cause string) {
+	e.panics.Quietly(func() {
+		_, err := e.reloader.reload(context.Background(), cause)
+		if errors.Is(err, errNoFile) || errors.Is(err, errDraining) {
+			e.log.Warn("the configuration was not reloaded", "cause", cause, "error", err)
+		}
+	})
+}
+
 // verdict describes the result of the last reload for the supervisor's status line.
 func (r *reloader) verdict() string {
 	if r.last.Load().Successful {
@@ -240,16 +218,16 @@ func (r *reloader) verdict() string {
 
 // load reads and validates the file.
 func (r *reloader) load() (*config.Config, error) {
-	data, err := readRegular(r.source.file)
+	data, err := readRegular(r.source.File)
 	if err != nil {
 		return nil, err
 	}
-	r.digest = sha256.Sum256(data) // before source.load reads it: the watch then sees a change in between
-	c, err := r.source.load("reload")
+	r.source.digest = sha256.Sum256(data) // before load reads it: the watch then sees a change in between
+	c, err := r.source.load()
 	if err != nil {
 		return nil, err
 	}
-	return c, validateConfig(c, r.edge.config)
+	return c, validateBeside(c, r.edge.config)
 }
 
 func paths(changes []changeAnswer) []string {

@@ -29,21 +29,20 @@ origins: {app: {servers: ["http://127.0.0.1:9"]}}
 	own := fmt.Sprintf(", certificates: [{certificate: %q, key: %q}]", certificate, key)
 	for _, names := range []string{"www.example.com", "www.example.com, other.example"} {
 		t.Run(names, func(t *testing.T) {
-			source := settings{file: writeFile(t, "edge.yaml", file(names, own))}
-			c, err := source.load("serve")
+			from := &source{File: writeFile(t, "edge.yaml", file(names, own))}
+			c, err := from.Load()
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := newEdge(c, slog.New(slog.DiscardHandler))
+			e, err := newEdge(c, slog.New(slog.DiscardHandler), edgeOptions{Source: from})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { e.stop(t.Context()) })
-			e.reloader = newReloader(e, source, digestOfFile(source.file))
 			if err := e.listen(); err != nil {
 				t.Fatal(err)
 			}
-			renameOver(t, source.file, file(names, ""))
+			renameOver(t, from.File, file(names, ""))
 			_, err = e.reloader.reload(t.Context(), "test")
 			if _, ok := errors.AsType[config.Errors](err); !ok || !strings.Contains(err.Error(), "tls.certificates: want a certificate for www.example.com, or a restart") {
 				t.Errorf("without the file: got %v, want it refused", err)
@@ -52,7 +51,7 @@ origins: {app: {servers: ["http://127.0.0.1:9"]}}
 				t.Error("the refused file has taken the certificate away")
 			}
 			// Names are decided at the start: they are named, and nothing of them is applied.
-			renameOver(t, source.file, file(names+", new.example", own))
+			renameOver(t, from.File, file(names+", new.example", own))
 			a, err := e.reloader.reload(t.Context(), "test")
 			if err != nil || len(a.Changed) != 0 || !slices.ContainsFunc(a.Restart, func(c changeAnswer) bool { return c.Path == "tls.acme.names" }) {
 				t.Errorf("another name: got %+v, %v, want tls.acme.names to need a restart", a, err)

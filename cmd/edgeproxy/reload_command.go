@@ -41,7 +41,7 @@ func reloadCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return done.report(cmd.OutOrStdout())
+			return reportReload(cmd.OutOrStdout(), done)
 		},
 	}
 	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
@@ -77,15 +77,15 @@ type refusedError struct{ err error }
 func (e *refusedError) Error() string { return e.err.Error() }
 func (e *refusedError) Unwrap() error { return e.err }
 
-// report prints the result, one line for each setting.
-func (a *reloadAnswer) report(w io.Writer) error {
+// reportReload prints the result, one line for each setting.
+func reportReload(w io.Writer, a *reloadAnswer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "reloaded: %s\n", a.File)
 	for _, c := range a.Changed {
-		fmt.Fprintf(&b, "changed: %s\n", c)
+		fmt.Fprintf(&b, "changed: %s\n", changeText(c))
 	}
 	for _, c := range a.Restart {
-		fmt.Fprintf(&b, "needs a restart: %s\n", c)
+		fmt.Fprintf(&b, "needs a restart: %s\n", changeText(c))
 	}
 	if len(a.Changed) == 0 {
 		b.WriteString("no setting has changed; the files that settings name were read again\n")
@@ -96,8 +96,8 @@ func (a *reloadAnswer) report(w io.Writer) error {
 	return nil
 }
 
-// String returns the setting's path with its old and new value.
-func (c changeAnswer) String() string {
+// changeText returns the setting's path with its old and new value.
+func changeText(c changeAnswer) string {
 	switch {
 	case c.Old == "":
 		return c.Path + ": now " + c.New

@@ -21,16 +21,15 @@ origins: {app: {servers: [%q], max_connections: %d}}
 admission: {policy: second-hit, open_below: 0.%d}
 `, i, i%2 == 0, []string{"", fmt.Sprintf("{certificate: %q, key: %q}, ", certificate, key)}[i%2], certificate, key, "http://127.0.0.1:9", i+1, i)
 	}
-	source := settings{file: writeFile(t, "edge.yaml", file(0))}
-	c, err := source.load("serve")
+	from := &source{File: writeFile(t, "edge.yaml", file(0))}
+	c, err := from.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newEdge(c, slog.New(slog.DiscardHandler))
+	e, err := newEdge(c, slog.New(slog.DiscardHandler), edgeOptions{Source: from, Level: &slog.LevelVar{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.level, e.reloader = &slog.LevelVar{}, newReloader(e, source, digestOfFile(source.file))
 	t.Cleanup(func() { e.stop(t.Context()) })
 	if err := e.listen(); err != nil {
 		t.Fatal(err)
@@ -53,7 +52,7 @@ admission: {policy: second-hit, open_below: 0.%d}
 		})
 	}
 	for i := range 7 {
-		renameOver(t, source.file, file(i+1))
+		renameOver(t, from.File, file(i+1))
 		_, _ = e.reloader.reload(t.Context(), "test")
 	}
 	all.Wait()

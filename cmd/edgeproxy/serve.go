@@ -20,24 +20,23 @@ func serveCommand() *cobra.Command {
 			"edgeproxy serve --origin http://127.0.0.1:9000 needs no file.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			digest := digestOfFile(source.file) // before load reads it: the watch then sees a change in between
 			c, err := source.load("serve")
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := validateConfig(c, nil); err != nil {
+			if err := validate(c); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), c, cmd.ErrOrStderr(), func(e *edge) *reloader { return newReloader(e, source, digest) })
+			return serve(cmd.Context(), c, &source.source, cmd.ErrOrStderr())
 		},
 	}
 	source.bind(cmd)
 	return cmd
 }
 
-// serve runs the proxy until a signal or a failure. The first SIGTERM or SIGINT
+// serve runs the proxy until a signal or a failure. c was loaded from source. The first SIGTERM or SIGINT
 // drains; a second one ends the process at once.
-func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func(*edge) *reloader) error {
+func serve(ctx context.Context, c *config.Config, from *source, stderr io.Writer) error {
 	received := notifySignals(stderr)
 	var level slog.LevelVar
 	level.Set(c.Log.Level)
@@ -49,24 +48,21 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 	for _, w := range warnings(c) {
 		log.Warn("configuration", "warning", w.String())
 	}
-	e, err := newEdge(c, log)
+	e, err := newEdge(c, log, edgeOptions{Version: versionName(), Source: from, Level: &level, Dropped: out.Dropped, Supervised: true})
 	if err != nil {
 		return err
 	}
-	e.level, e.reloader = &level, reloads(e)
-	e.findSupervisor()
-	e.countDrops("program", out.Dropped)
 	defer limitMemory(log, e)()
 	if err := e.listen(); err != nil {
 		e.stop(context.Background())
 		return err
 	}
 	e.start()
-	go e.handleSignals(received)
+	go received.handle(e)
 	log.Info("serving", "version", versionName(), "addresses", e.addresses(), "admin", e.adminAddress(), "policy", string(c.Admission.Policy))
 	e.notifyReady()
 	select {
-	case err := <-e.failed:
+	case err := <-e.failures():
 		e.stop(context.Background())
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -66,24 +64,14 @@ func offer(c chan<- os.Signal, sig os.Signal) {
 	}
 }
 
-// handleSignals handles the signals that do not end the process, one after the other.
-func (e *edge) handleSignals(s *signals) {
+// handle handles the signals that do not end the process, one after the other.
+func (s *signals) handle(e *edge) {
 	for {
 		select {
 		case sig := <-s.hangup:
-			e.reloadFor(sig)
+			e.reload(sig.String())
 		case <-s.reopen:
 			e.reopenLogs()
 		}
 	}
-}
-
-// reloadFor reloads because of a signal. The log has the result.
-func (e *edge) reloadFor(sig os.Signal) {
-	e.panics.Quietly(func() {
-		_, err := e.reloader.reload(context.Background(), sig.String())
-		if errors.Is(err, errNoFile) || errors.Is(err, errDraining) {
-			e.log.Warn("the configuration was not reloaded", "cause", sig.String(), "error", err)
-		}
-	})
 }

@@ -104,11 +104,12 @@ type generation struct {
 	Age       float64 `json:"age_seconds"`
 }
 
-func (e *edge) status() any {
+// status returns the document of GET /status. It may be called after stop, too.
+func (e *edge) status() *status {
 	now := time.Now()
 	since := e.recent.since(now)
-	s := status{
-		Node: e.config.Node.Name, Version: versionName(), Go: runtime.Version(),
+	s := &status{
+		Node: e.config.Node.Name, Version: e.version, Go: runtime.Version(),
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
 		Addresses: e.addresses(), Requests: e.proxy.Status(), Cache: e.cacheStatus(), Filters: []filterStatus{},
 		Admission: e.admissionStatus(), Config: e.reloader.status(),

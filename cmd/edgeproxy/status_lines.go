@@ -78,8 +78,12 @@ func shortDuration(seconds float64) string {
 	return d.Round(unit).String()
 }
 
-// maxCertificateLines bounds the certificates on a screen.
-const maxCertificateLines = 5
+const (
+	// maxCertificateLines bounds the certificates on a screen.
+	maxCertificateLines = 5
+	// expiresSoon is the time left below which the screen warns. The alert EdgeproxyCertificateExpires has the same.
+	expiresSoon = 14 // days
+)
 
 // certificateLines writes the certificates that expire first.
 func certificateLines(b *strings.Builder, now *status) {

@@ -8,7 +8,7 @@ import (
 // buildTracing builds the span exporter, even if there is no receiver: a reload may set one.
 func (e *edge) buildTracing() {
 	e.spans = spans.New(spans.Options{
-		Node: e.config.Node.Name, Version: versionName(), Panics: e.panics,
+		Node: e.config.Node.Name, Version: e.version, Panics: e.panics,
 		OnError: func(err error) { e.log.Warn("spans were not sent", "error", err) },
 	})
 	e.spans.Register(e.registry)

@@ -2,17 +2,22 @@ package main
 
 import (
 	"errors"
+	"os"
+	"slices"
+	"time"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
 )
 
-// validateConfig checks what the config package cannot: whether filters of these sizes can be built, whether key,
+// validate checks what the config package cannot: whether filters of these sizes can be built, whether key,
 // header and match rules are valid, whether the files that settings name hold what they should (certificates, tokens,
-// users, pages), and whether directories and files can be written to. running is the configuration in force, nil at a
-// start. The error is a config.Errors.
-func validateConfig(c, running *config.Config) error {
+// users, pages), and whether directories and files can be written to. It changes nothing. The error is a config.Errors.
+func validate(c *config.Config) error { return validateBeside(c, nil) }
+
+// validateBeside is validate for a reload. running is the configuration in force, nil at a start.
+func validateBeside(c, running *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {
 		section string
@@ -50,6 +55,17 @@ func validateConfig(c, running *config.Config) error {
 		return nil
 	}
 	return faults
+}
+
+// warnings returns the warnings of c itself, and those about files and about origins that are this proxy.
+func warnings(c *config.Config) []config.Warning {
+	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
+	if path := c.Admin.TokenFile; path != "" {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
+			out = append(out, c.Warn(tokenFileKey, "everybody on this machine can read the token and purge with it: want mode 0600 or 0640"))
+		}
+	}
+	return out
 }
 
 // joinedErrors returns the errors of one type that err joins.
