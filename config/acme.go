@@ -87,7 +87,7 @@ func validDNSName(name string) bool {
 	return true
 }
 
-// acme checks the section, if there is one. It does not read the files: cmd/edgeproxy does.
+// acme checks the section, if there is one. It does not read the files: internal/edge does.
 func (v *validator) acme(secure bool) {
 	const section = "tls.acme"
 	a := &v.c.TLS.ACME

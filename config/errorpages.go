@@ -43,7 +43,7 @@ func (d *decoder) pages(dst *map[string]string) func(node) {
 	}
 }
 
-// pageFiles checks that each status has a file. cmd/edgeproxy reads them.
+// pageFiles checks that each status has a file. internal/edge reads them.
 func (v *validator) pageFiles(path string, files map[string]string) {
 	for _, status := range slices.Sorted(maps.Keys(files)) {
 		if file := child(path, status); files[status] == "" && v.noErrorAt(file) {

@@ -65,7 +65,7 @@ func (v *validator) queue(path string, q Queue) {
 }
 
 // originTLS checks the TLS settings of an origin's servers. It does not read the files:
-// cmd/edgeproxy does, before it uses them.
+// internal/edge does, before it uses them.
 func (v *validator) originTLS(path string, o *Origin) {
 	section := child(path, "tls")
 	if !v.src.given(section) {

@@ -32,7 +32,7 @@ func (c *Certificate) table() table {
 }
 
 // tls checks that listeners with TLS have certificates, and that TLS settings have a listener
-// that uses them. It does not read the files: cmd/edgeproxy does.
+// that uses them. It does not read the files: internal/edge does.
 func (v *validator) tls() {
 	secure := v.secureListeners()
 	for i, c := range v.c.TLS.Certificates {

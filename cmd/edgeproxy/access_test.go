@@ -11,6 +11,9 @@ import (
 	"testing"
 )
 
+// hashOfX is bcrypt's of x.
+const hashOfX = "$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"
+
 // as asks for a path by a name and its password.
 func (s *server) as(t *testing.T, path, name, password string) int {
 	t.Helper()

@@ -86,7 +86,7 @@ func TestCertificatesComeByACME(t *testing.T) {
 				t.Errorf("got expiry %q", end)
 			}
 			for i, c := range readStatus(t, s).Certificates {
-				if i > 1 || c.From != fromACME || c.NotAfter == nil || c.DaysLeft == nil || *c.DaysLeft < 1 || len(c.Names) != 1 {
+				if i > 1 || c.From != "acme" || c.NotAfter == nil || c.DaysLeft == nil || *c.DaysLeft < 1 || len(c.Names) != 1 {
 					t.Errorf("/status has %+v, want a certificate by ACME for each name", c)
 				}
 			}
@@ -157,7 +157,7 @@ func TestADirectoryThatIsDown(t *testing.T) {
 	if missing, end := s.value(t, "edgeproxy_acme_missing_certificates"), s.value(t, "edgeproxy_certificate_expiry_timestamp_seconds"); missing != "2" || end != "0" {
 		t.Errorf("got %s missing, expiry %s", missing, end)
 	}
-	if got := readStatus(t, s).Certificates; len(got) != 2 || got[0].NotAfter != nil || got[0].DaysLeft != nil || got[1].From != fromACME {
+	if got := readStatus(t, s).Certificates; len(got) != 2 || got[0].NotAfter != nil || got[0].DaysLeft != nil || got[1].From != "acme" {
 		t.Errorf("/status has %+v, want both names without a certificate", got)
 	}
 	if told := s.said("no certificate was obtained"); !strings.Contains(told.Error, "connection refused") || told.Level != "ERROR" {

@@ -13,6 +13,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admin"
+	"edgeproxy/internal/edge"
 )
 
 // tokenVariable is the environment variable with the token for commands that call the admin
@@ -52,7 +53,7 @@ func ask(ctx context.Context, address, method, path, token string, body []byte) 
 }
 
 // refusalOf decodes an error answer. Without an error text of ours, something other than an admin listener has answered.
-func refusalOf(address string, status int, text []byte) (r reloadRefusal) {
+func refusalOf(address string, status int, text []byte) (r edge.Refusal) {
 	_ = json.Unmarshal(text, &r)
 	r.Error = cmp.Or(r.Error, fmt.Sprintf("%s: %d %s: not the answer of an admin listener", address, status, http.StatusText(status)))
 	return r
@@ -62,7 +63,7 @@ func refusalOf(address string, status int, text []byte) (r reloadRefusal) {
 // the environment; "" for none.
 func tokenFor(path string) (string, error) {
 	if path != "" {
-		token, err := readToken(path)
+		token, err := edge.ReadToken(path)
 		if err != nil {
 			err = fmt.Errorf("--token-file %s: %w", path, err)
 		}

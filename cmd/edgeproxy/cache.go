@@ -13,6 +13,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admin"
+	"edgeproxy/internal/edge"
 	"edgeproxy/internal/statefile"
 )
 
@@ -28,9 +29,9 @@ type diskTier interface {
 	// stats returns a document that encoding/json can encode.
 	stats(ctx context.Context) (any, error)
 	// objects calls show for every stored object, in no order.
-	objects(ctx context.Context, show func(cacheObject) error) error
+	objects(ctx context.Context, show func(edge.Object) error) error
 	// verify reads and checks every record, and calls show for each damaged one.
-	verify(ctx context.Context, show func(cacheDamage) error) (cacheVerified, error)
+	verify(ctx context.Context, show func(edge.Damage) error) (edge.Verified, error)
 	// drop removes what is stored under the URLs, or everything if there are none. It returns a line for the user.
 	drop(ctx context.Context, urls []string) (string, error)
 	close()
@@ -88,7 +89,7 @@ func (f *cacheFlags) open() (diskTier, error) {
 			return nil, &usageError{fmt.Errorf("cache: %s has no cache.disk.path", f.file)}
 		}
 		address = c.Admin.Address
-		if token, err = adminToken(c); err != nil {
+		if token, err = edge.AdminToken(c); err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +143,7 @@ func (f *cacheFlags) listCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
 				now := time.Now()
-				return t.objects(ctx, func(o cacheObject) error {
+				return t.objects(ctx, func(o edge.Object) error {
 					if f.json {
 						return printJSON(out, o, "")
 					}
@@ -159,7 +160,7 @@ func (f *cacheFlags) verifyCommand() *cobra.Command {
 		Use: "verify", Short: "Read and check all that is stored; exit code 1 if something is damaged", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
-				all, err := t.verify(ctx, func(d cacheDamage) error {
+				all, err := t.verify(ctx, func(d edge.Damage) error {
 					if f.json {
 						return printJSON(out, d, "")
 					}

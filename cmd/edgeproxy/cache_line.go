@@ -5,10 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/edge"
 )
 
 // objectLine formats o as one line.
-func objectLine(o *cacheObject, now time.Time) string {
+func objectLine(o *edge.Object, now time.Time) string {
 	fresh := "fresh " + roughDuration(o.FreshUntil.Sub(now))
 	if !now.Before(o.FreshUntil) {
 		fresh = "stale " + roughDuration(now.Sub(o.FreshUntil))

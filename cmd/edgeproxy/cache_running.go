@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"edgeproxy/internal/edge"
 )
 
 // runningTier is the disk tier of a running proxy, through its admin listener.
@@ -27,9 +29,9 @@ func (t *runningTier) stats(ctx context.Context) (any, error) {
 	return s, err
 }
 
-func (t *runningTier) objects(ctx context.Context, show func(cacheObject) error) error {
+func (t *runningTier) objects(ctx context.Context, show func(edge.Object) error) error {
 	return t.lines(ctx, http.MethodGet, "/cache/ls", func(line json.RawMessage) error {
-		var o cacheObject
+		var o edge.Object
 		if err := json.Unmarshal(line, &o); err != nil {
 			return err
 		}
@@ -37,10 +39,10 @@ func (t *runningTier) objects(ctx context.Context, show func(cacheObject) error)
 	})
 }
 
-func (t *runningTier) verify(ctx context.Context, show func(cacheDamage) error) (cacheVerified, error) {
-	var all *cacheVerified
+func (t *runningTier) verify(ctx context.Context, show func(edge.Damage) error) (edge.Verified, error) {
+	var all *edge.Verified
 	err := t.lines(ctx, http.MethodPost, "/cache/verify", func(line json.RawMessage) error {
-		var l cacheLine
+		var l edge.VerifyLine
 		if err := json.Unmarshal(line, &l); err != nil {
 			return err
 		}
@@ -52,9 +54,9 @@ func (t *runningTier) verify(ctx context.Context, show func(cacheDamage) error) 
 	})
 	switch {
 	case err != nil:
-		return cacheVerified{}, err
+		return edge.Verified{}, err
 	case all == nil:
-		return cacheVerified{}, errors.New("the answer is incomplete")
+		return edge.Verified{}, errors.New("the answer is incomplete")
 	}
 	return *all, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/edge"
 	"edgeproxy/internal/wire"
 )
 
@@ -68,7 +69,7 @@ func (t stoppedTier) stats(ctx context.Context) (any, error) {
 	}
 	now := time.Now()
 	err := t.each(ctx, func(_ *disk.Directory, r *disk.Record) error {
-		if o, ok := objectOf(r.Block, r.BodyBytes, now); ok {
+		if o, ok := edge.ObjectOf(r.Block, r.BodyBytes, now); ok {
 			s.Objects++
 			s.BodyBytes += o.Bytes
 		} else if r.Damage != nil {
@@ -79,19 +80,19 @@ func (t stoppedTier) stats(ctx context.Context) (any, error) {
 	return s, err
 }
 
-func (t stoppedTier) objects(ctx context.Context, show func(cacheObject) error) error {
+func (t stoppedTier) objects(ctx context.Context, show func(edge.Object) error) error {
 	now := time.Now()
 	return t.each(ctx, func(_ *disk.Directory, r *disk.Record) error {
-		if o, ok := objectOf(r.Block, r.BodyBytes, now); ok {
+		if o, ok := edge.ObjectOf(r.Block, r.BodyBytes, now); ok {
 			return show(o)
 		}
 		return nil
 	})
 }
 
-func (t stoppedTier) verify(ctx context.Context, show func(cacheDamage) error) (v cacheVerified, err error) {
+func (t stoppedTier) verify(ctx context.Context, show func(edge.Damage) error) (v edge.Verified, err error) {
 	err = t.each(ctx, func(d *disk.Directory, r *disk.Record) error {
-		return v.note(cacheDamage{File: filepath.Join(d.Path(), r.File), Offset: r.Offset, Bytes: r.Bytes}, r.Check(), show)
+		return v.Note(edge.Damage{File: filepath.Join(d.Path(), r.File), Offset: r.Offset, Bytes: r.Bytes}, r.Check(), show)
 	})
 	return v, err
 }
@@ -115,7 +116,7 @@ func (t stoppedTier) drop(ctx context.Context, urls []string) (string, error) {
 	}
 	objects, now := 0, time.Now()
 	err := t.each(ctx, func(d *disk.Directory, r *disk.Record) error {
-		if o, ok := objectOf(r.Block, r.BodyBytes, now); ok && wanted[o.URL] {
+		if o, ok := edge.ObjectOf(r.Block, r.BodyBytes, now); ok && wanted[o.URL] {
 			d.Drop(r)
 			objects++
 		}
@@ -129,7 +130,7 @@ func (t stoppedTier) drop(ctx context.Context, urls []string) (string, error) {
 	return fmt.Sprintf("dropped: url %q (objects: %d)", urls, objects), err
 }
 
-// canonicalURL returns a URL in the form of cacheObject.URL.
+// canonicalURL returns a URL in the form of edge.Object.URL.
 func canonicalURL(raw string) (string, error) {
 	scheme, _, _ := strings.Cut(raw, "://")
 	scheme = strings.ToLower(scheme)

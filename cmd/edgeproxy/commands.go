@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/edge"
 )
 
 // Exit codes.
@@ -104,10 +105,10 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := validate(c); err != nil {
+			if err := edge.Validate(c); err != nil {
 				return err
 			}
-			for _, w := range append(warnings(c), openWarnings(c)...) {
+			for _, w := range append(edge.Warnings(c), edge.OpenWarnings(c)...) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			for _, l := range c.Lifted() {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/edge"
 )
 
 func configCommand() *cobra.Command {
@@ -57,7 +58,7 @@ func printCommand() *cobra.Command {
 }
 
 // settings is the source of a command's configuration: a file, and flags that override it.
-type settings struct{ source }
+type settings struct{ edge.Source }
 
 // bind adds the flags.
 func (s *settings) bind(cmd *cobra.Command) {

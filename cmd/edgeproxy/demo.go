@@ -17,6 +17,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/demo"
+	"edgeproxy/internal/edge"
 )
 
 func demoCommand() *cobra.Command {
@@ -121,23 +122,23 @@ func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io
 	if err != nil {
 		return fmt.Errorf("demo: start the proxy: %w", err)
 	}
-	defer secondHit.stop(context.Background())
+	defer secondHit.Stop(context.Background())
 	always, _, err := startDemoEdge(origin.Address(), folder, config.PolicyAlways, freeAddresses(), log)
 	if err != nil {
 		return fmt.Errorf("demo: start the proxy that always stores: %w", err)
 	}
-	defer always.stop(context.Background())
-	defer limitMemory(log, secondHit.edge, always.edge)()
+	defer always.Stop(context.Background())
+	defer edge.LimitMemory(log, secondHit.Edge, always.Edge)()
 
 	d := demo.New(demo.Options{
 		SecondHit: secondHit, Always: always, Origin: origin.Address(), Out: stdout, Notes: notes, Seconds: seconds,
 	})
-	if err := runWatched(ctx, d, secondHit.failures(), always.failures()); err != nil {
+	if err := runWatched(ctx, d, secondHit.Failed(), always.Failed()); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
 	// After both stops the counts are final, with every write in them.
-	secondHit.stop(context.Background())
-	always.stop(context.Background())
+	secondHit.Stop(context.Background())
+	always.Stop(context.Background())
 	if err := d.Summarise(); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/demo"
+	"edgeproxy/internal/edge"
 )
 
 // The settings of the demo's proxies that differ from the defaults: small memory and disk tiers, so
@@ -43,7 +44,7 @@ func defaultAddresses() demoAddresses {
 func freeAddresses() demoAddresses { return demoAddresses{data: freeAddress, admin: freeAddress} }
 
 // demoEdge is a running proxy as the demo wants it.
-type demoEdge struct{ *edge }
+type demoEdge struct{ *edge.Edge }
 
 var _ demo.Proxy = demoEdge{}
 
@@ -56,7 +57,7 @@ func startDemoEdge(origin, folder string, policy config.Policy, at demoAddresses
 		if err != nil {
 			return demoEdge{}, nil, err
 		}
-		e.edge, err = listenDemo(c, log)
+		e.Edge, err = listenDemo(c, log)
 		if err == nil {
 			break
 		}
@@ -64,7 +65,7 @@ func startDemoEdge(origin, folder string, policy config.Policy, at demoAddresses
 			return demoEdge{}, nil, err
 		}
 	}
-	e.start()
+	e.Start()
 	if at.data != wanted.data {
 		notes = append(notes, takenNote(wanted.data, "the proxy", e.Address()))
 	}
@@ -116,27 +117,27 @@ func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*c
 
 // listenDemo builds a proxy and opens its addresses. After an error nothing of
 // it is left.
-func listenDemo(c *config.Config, log *slog.Logger) (*edge, error) {
-	e, err := newEdge(c, log, edgeOptions{Version: versionName()})
+func listenDemo(c *config.Config, log *slog.Logger) (*edge.Edge, error) {
+	e, err := edge.New(c, log, edge.Options{Version: versionName()})
 	if err != nil {
 		return nil, err
 	}
-	if err := e.listen(); err != nil {
-		e.stop(context.Background())
+	if err := e.Listen(); err != nil {
+		e.Stop(context.Background())
 		return nil, err
 	}
 	return e, nil
 }
 
 // Address returns where clients are served.
-func (e demoEdge) Address() string { return e.addresses()[0] }
+func (e demoEdge) Address() string { return e.Addresses()[0] }
 
 // Admin returns where metrics and status are.
-func (e demoEdge) Admin() string { return e.adminAddress() }
+func (e demoEdge) Admin() string { return e.AdminAddress() }
 
 // Counts reads the proxy's own counters. Admitted responses are on the disk; memory has the stage, and copies.
 func (e demoEdge) Counts() (demo.Counts, error) {
-	s := e.status()
+	s := e.Status()
 	requests := s.Requests.Totals
 	c := demo.Counts{
 		Requests: requests.Requests, HitRatio: requests.HitRatio,
@@ -150,7 +151,7 @@ func (e demoEdge) Counts() (demo.Counts, error) {
 		}
 	}
 	var err error
-	c.OriginRequests, c.OriginBytes, err = originCounts(e.metrics())
+	c.OriginRequests, c.OriginBytes, err = originCounts(e.Metrics())
 	return c, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,7 +46,7 @@ func TestDemoEdgeKeepsTheAddressThatItGets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.stop(context.Background())
+	defer e.Stop(context.Background())
 	if len(notes) > 0 {
 		t.Errorf("got the notes %q, want none: nothing was taken", notes)
 	}
@@ -65,7 +64,7 @@ func TestDemoEdgeFailsWithTheCause(t *testing.T) {
 		t.Helper()
 		e, _, err := startDemoEdge("127.0.0.1:9", t.TempDir(), config.PolicySecondHit, at, newLog(config.Log{}, io.Discard))
 		if err == nil {
-			e.stop(context.Background())
+			e.Stop(context.Background())
 			t.Fatalf("%s: started at %s, want an error", name, e.Address())
 		}
 		if !strings.Contains(err.Error(), want) {
@@ -121,24 +120,4 @@ func (c brokenCollector) Describe(out chan<- *prometheus.Desc) { out <- c.desc()
 
 func (c brokenCollector) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.NewInvalidMetric(c.desc(), errors.New("broken"))
-}
-
-func TestMemoryLimitHasRoomForEveryEdge(t *testing.T) {
-	keepMemoryLimit(t)
-	t.Setenv("GOMEMLIMIT", "")
-	c, err := demoConfig("127.0.0.1:9", t.TempDir(), config.PolicySecondHit, freeAddresses())
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := newLog(config.Log{}, io.Discard)
-	e, err := newEdge(c, log, edgeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.stop(t.Context())
-	defer limitMemory(log, e, e)()
-	least := 2*(int64(demoCacheBytes+demoInflightBytes)+e.gate.MostBytes()) + memoryBase
-	if got := debug.SetMemoryLimit(-1); e.gate.MostBytes() == 0 || got < least {
-		t.Errorf("got a limit of %d bytes, want at least %d with filters of %d", got, least, e.gate.MostBytes())
-	}
 }

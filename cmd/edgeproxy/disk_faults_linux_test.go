@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -93,7 +92,7 @@ func TestADirectoryThatCanOnlyBeReadIsLeftOut(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	s.wantExit(exitDone)
 
-	bound := readOnlyBind(t, folder)
+	bound := testkit.ReadOnlyBind(t, folder)
 	file := diskFile(t, origin.url, bound, "max_bytes: 64MiB")
 	if got := runBinary(t, "check", "-c", file); got.code != exitDone {
 		t.Errorf("check: %+v", got)
@@ -105,23 +104,4 @@ func TestADirectoryThatCanOnlyBeReadIsLeftOut(t *testing.T) {
 	if _, text := get(t, "http://"+s.admin+"/status"); !strings.Contains(text, `"trouble": "the disk tier is out of use: see the log"`) {
 		t.Errorf("/status has no trouble: %s", text)
 	}
-}
-
-// readOnlyBind mounts folder once more, for reading alone, until the test is over. Where that is not allowed the test is skipped.
-func readOnlyBind(t *testing.T, folder string) string {
-	t.Helper()
-	at := t.TempDir()
-	for _, args := range [][]string{{"--bind", folder, at}, {"-o", "remount,bind,ro", at}} {
-		if out, err := exec.CommandContext(t.Context(), "mount", args...).CombinedOutput(); err != nil {
-			t.Skipf("cannot mount: %v, %s", err, strings.TrimSpace(string(out)))
-		}
-		if args[0] == "--bind" {
-			t.Cleanup(func() {
-				if err := unix.Unmount(at, unix.MNT_DETACH); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-	return at
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"edgeproxy/internal/edge"
 )
 
 // digestOrigin answers /KEY/BYTES by a body of so many bytes that says what it is: its digest, its key, and a number that grows
@@ -106,7 +108,7 @@ func diskFile(t *testing.T, origin, folder, disk string) string {
 }
 
 // status returns what /status says of the disk.
-func (s *server) diskStatus() (d diskStatus) {
+func (s *server) diskStatus() (d edge.DiskStatus) {
 	s.t.Helper()
 	_, text := get(s.t, "http://"+s.admin+"/cache/stats")
 	if err := json.Unmarshal([]byte(text), &d); err != nil {

@@ -33,7 +33,7 @@ func TestPagesAreReadAgain(t *testing.T) {
 		t.Fatalf("reload: %+v", got)
 	}
 	f("<p>two")
-	put(strings.Repeat("x", maxPageBytes+1))
+	put(strings.Repeat("x", 256<<10+1))
 	if got, want := c.reload(), "routes[0].error_pages.502: "+page+": want a file of at most 256KiB\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
 		t.Errorf("reload: got %+v, want %q", got, want)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"edgeproxy/internal/edge"
 )
 
 // TestLookupOfARunningProgram asks a running program before and after each request.
@@ -15,7 +17,7 @@ func TestLookupOfARunningProgram(t *testing.T) {
 	f := func(result, why string, sightings int, tier string) {
 		t.Helper()
 		_, text := get(t, "http://"+s.admin+"/lookup?url="+url.QueryEscape(about))
-		var a lookupAnswer
+		var a edge.Lookup
 		if err := json.Unmarshal([]byte(text), &a); err != nil || a.Key == nil || a.Sightings == nil {
 			t.Fatalf("got %q, %v", text, err)
 		}
@@ -47,7 +49,7 @@ func TestLookupOfARouteThatAnswersItself(t *testing.T) {
 	}
 	s := serveBinary(t, "-c", file)
 	_, text = get(t, "http://"+s.admin+"/lookup?url=http://example.com/")
-	var a lookupAnswer
+	var a edge.Lookup
 	if err := json.Unmarshal([]byte(text), &a); err != nil || a.Next.Result != "answered" || a.Route != "own" || a.Key != nil {
 		t.Errorf("got %s, %v, want a route that answers itself", text, err)
 	}

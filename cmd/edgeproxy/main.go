@@ -1,7 +1,13 @@
 // Command edgeproxy is a caching reverse proxy. By default it stores a response
-// only if its key was requested before. This folder wires the rooms (packages)
-// together: commands, signals, and the order of start and stop. It decides
-// nothing about a request.
+// only if its key was requested before.
+//
+// This folder has the commands. It answers one question: what may an operator type, and what is printed?
+//
+// The law it keeps: a mistake in what is typed is exit code 2 with what is wanted, a failure is exit code 1, and a result that
+// could not be printed is a failure. Each command has a file; commands.go lists them.
+//
+// What it does not do: it builds no room of the proxy. The command serve hands a configuration to internal/edge, and signals
+// to the proxy that runs. Other commands ask the admin listener of a running proxy, and decode the documents of internal/edge.
 package main
 
 import (

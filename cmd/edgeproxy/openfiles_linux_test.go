@@ -2,51 +2,18 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"edgeproxy/internal/testkit"
 )
 
 // A file system that can only be read takes the disk tier out of use, and check said nothing of it.
 func TestCheckWarnsOfADiskThatIsLeftOut(t *testing.T) {
-	bound := readOnlyBind(t, t.TempDir())
+	bound := testkit.ReadOnlyBind(t, t.TempDir())
 	config := writeFile(t, "edge.yaml", fmt.Sprintf("origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\ncache: {disk: {path: %q}}\n", bound))
 	want := "warning: " + config + ":2:22: cache.disk.path: " + bound + ": the disk tier cannot be used; the proxy runs without it"
 	if got := runBinary(t, "check", "-c", config); got.code != exitDone || !strings.HasPrefix(got.stderr, want) {
 		t.Errorf("got %d %q, want %q", got.code, got.stderr, want)
-	}
-}
-
-// The reader of a pipe sees an end when it was opened for writing and closed again.
-func TestCheckDoesNotEndTheReaderOfAPipe(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pipe")
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Skip(err)
-	}
-	r, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	ended := func() bool {
-		fds := []unix.PollFd{{Fd: int32(r.Fd()), Events: unix.POLLIN}}
-		if _, err := unix.Poll(fds, 0); err != nil {
-			t.Fatal(err)
-		}
-		return fds[0].Revents&unix.POLLHUP != 0
-	}
-	if err := checkLogPath(path); err != nil || ended() {
-		t.Errorf("got %v, and the reader sees an end: %v", err, ended())
-	}
-	w, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = w.Close()
-	if !ended() {
-		t.Error("a writer that came and went was not seen: the test sees nothing")
 	}
 }

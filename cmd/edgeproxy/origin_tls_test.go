@@ -78,28 +78,3 @@ func TestUntrustedOriginIsA502(t *testing.T) {
 	f("", "certificate signed by unknown authority")
 	f(fmt.Sprintf("ca: %q, server_name: other.test", certificate), "not other.test")
 }
-
-func TestOriginFilesAreCheckedByPlace(t *testing.T) {
-	_, certificate, key := secureOrigin(t)
-	empty := writeFile(t, "empty", "")
-	f := func(settings string, want ...string) {
-		t.Helper()
-		got := problems(t, "origins:\n app:\n  servers: [\"https://h\"]\n  tls: {"+settings+"}\n")
-		if len(want) == 0 && got != "" || len(want) > 0 && len(strings.Split(got, "\n")) != len(want) {
-			t.Errorf("%s: got\n%s\nwant %d problems", settings, got, len(want))
-		}
-		for _, w := range want {
-			if !strings.Contains(got, w) {
-				t.Errorf("%s: got\n%s\nwant %q in it", settings, got, w)
-			}
-		}
-	}
-	f(fmt.Sprintf("ca: %q, certificate: %q, key: %q", certificate, certificate, key))
-	f("ca: none.pem", "e.yaml:4:13: origins.app.tls.ca: none.pem: want a file in PEM: no such file or directory")
-	f(fmt.Sprintf("ca: %q", key), "want a file with certificates in PEM: there is none in it")
-	f("certificate: none.pem, key: none.key",
-		"e.yaml:4:22: origins.app.tls.certificate: none.pem: want a file in PEM: no such file",
-		"e.yaml:4:37: origins.app.tls.key: none.key: want a file in PEM: no such file")
-	f(fmt.Sprintf("certificate: %q, key: %q", certificate, empty),
-		"want a file in PEM whose first certificate belongs to the key")
-}

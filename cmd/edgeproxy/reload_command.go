@@ -14,6 +14,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admin"
+	"edgeproxy/internal/edge"
 )
 
 // reloadTimeout bounds a reload, including the answer.
@@ -49,7 +50,7 @@ func reloadCommand() *cobra.Command {
 	return cmd
 }
 
-func askReload(ctx context.Context, address, token string) (*reloadAnswer, error) {
+func askReload(ctx context.Context, address, token string) (*edge.Reloaded, error) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	status, text, err := post(ctx, address, "/reload", token, nil)
@@ -64,7 +65,7 @@ func askReload(ctx context.Context, address, token string) (*reloadAnswer, error
 		}
 		return nil, err
 	}
-	var a reloadAnswer
+	var a edge.Reloaded
 	if err := json.Unmarshal(text, &a); err != nil || a.File == "" {
 		return nil, fmt.Errorf("reload: %s: not the answer of an admin listener", address)
 	}
@@ -78,7 +79,7 @@ func (e *refusedError) Error() string { return e.err.Error() }
 func (e *refusedError) Unwrap() error { return e.err }
 
 // reportReload prints the result, one line for each setting.
-func reportReload(w io.Writer, a *reloadAnswer) error {
+func reportReload(w io.Writer, a *edge.Reloaded) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "reloaded: %s\n", a.File)
 	for _, c := range a.Changed {
@@ -97,7 +98,7 @@ func reportReload(w io.Writer, a *reloadAnswer) error {
 }
 
 // changeText returns the setting's path with its old and new value.
-func changeText(c changeAnswer) string {
+func changeText(c edge.Change) string {
 	switch {
 	case c.Old == "":
 		return c.Path + ": now " + c.New

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"edgeproxy/internal/edge"
 )
 
 // configured is a program that serves a file which the test can change.
@@ -272,7 +274,7 @@ func TestReloadIsInTheStatus(t *testing.T) {
 	c.reload()
 	_, text := get(t, "http://"+c.admin+"/status")
 	var s struct {
-		Config reloadStatus `json:"config"`
+		Config edge.ReloadStatus `json:"config"`
 	}
 	if err := json.Unmarshal([]byte(text), &s); err != nil || s.Config.File != c.path || s.Config.Successful || !strings.Contains(s.Config.Error, c.path+":") {
 		t.Errorf("got %+v, %v", s.Config, err)

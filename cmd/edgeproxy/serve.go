@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/edge"
 )
 
 func serveCommand() *cobra.Command {
@@ -24,10 +25,10 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := validate(c); err != nil {
+			if err := edge.Validate(c); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), c, &source.source, cmd.ErrOrStderr())
+			return serve(cmd.Context(), c, &source.Source, cmd.ErrOrStderr())
 		},
 	}
 	source.bind(cmd)
@@ -36,7 +37,7 @@ func serveCommand() *cobra.Command {
 
 // serve runs the proxy until a signal or a failure. c was loaded from source. The first SIGTERM or SIGINT
 // drains; a second one ends the process at once.
-func serve(ctx context.Context, c *config.Config, from *source, stderr io.Writer) error {
+func serve(ctx context.Context, c *config.Config, from *edge.Source, stderr io.Writer) error {
 	received := notifySignals(stderr)
 	var level slog.LevelVar
 	level.Set(c.Log.Level)
@@ -45,31 +46,31 @@ func serve(ctx context.Context, c *config.Config, from *source, stderr io.Writer
 		return err
 	}
 	defer func() { _ = out.Close() }() // an error has no log left to go to
-	for _, w := range warnings(c) {
+	for _, w := range edge.Warnings(c) {
 		log.Warn("configuration", "warning", w.String())
 	}
-	e, err := newEdge(c, log, edgeOptions{Version: versionName(), Source: from, Level: &level, Dropped: out.Dropped, Supervised: true})
+	e, err := edge.New(c, log, edge.Options{Version: versionName(), Source: from, Level: &level, Dropped: out.Dropped, Supervised: true})
 	if err != nil {
 		return err
 	}
-	defer limitMemory(log, e)()
-	if err := e.listen(); err != nil {
-		e.stop(context.Background())
+	defer edge.LimitMemory(log, e)()
+	if err := e.Listen(); err != nil {
+		e.Stop(context.Background())
 		return err
 	}
-	e.start()
+	e.Start()
 	go received.handle(e)
-	log.Info("serving", "version", versionName(), "addresses", e.addresses(), "admin", e.adminAddress(), "policy", string(c.Admission.Policy))
-	e.notifyReady()
+	log.Info("serving", "version", versionName(), "addresses", e.Addresses(), "admin", e.AdminAddress(), "policy", string(c.Admission.Policy))
+	e.NotifyReady()
 	select {
-	case err := <-e.failures():
-		e.stop(context.Background())
+	case err := <-e.Failed():
+		e.Stop(context.Background())
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	case s := <-received.stop:
 		log.Info("draining", "signal", s.String())
 	}
-	e.stop(context.Background())
+	e.Stop(context.Background())
 	log.Info("stopped")
 	return nil
 }

@@ -4,15 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/balance"
-	"edgeproxy/internal/origin"
+	"edgeproxy/internal/edge"
 )
 
 // namedServer says its name and the Host it got, and fails health checks when told to.
@@ -55,7 +53,7 @@ func (s *server) states() string {
 	s.t.Helper()
 	_, text := get(s.t, "http://"+s.admin+"/status")
 	var doc struct {
-		Origins []originStatus `json:"origins"`
+		Origins []edge.OriginStatus `json:"origins"`
 	}
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		s.t.Fatal(err)
@@ -223,23 +221,6 @@ func TestServerThatGoesAwayIsEjected(t *testing.T) {
 	}
 	s.wantServers(1, 1, 0)
 	eventually(t, "the log says so", func() bool { return s.logged("WARN", "origin server is out") })
-}
-
-// A server that was ejected and down answers its checks again, and its trial is yet to
-// come: that was logged as one more outage.
-func TestServerThatIsHalfBackIsNoNewOutage(t *testing.T) {
-	f := func(c origin.Change, want string) {
-		t.Helper()
-		var log strings.Builder
-		e := &edge{log: slog.New(slog.NewTextHandler(&log, nil))}
-		e.serverChanged("app", c)
-		if _, got, _ := strings.Cut(strings.TrimSpace(log.String()), " "); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	f(origin.Change{Server: "h:1", State: balance.Down, Err: io.EOF}, `level=WARN msg="origin server is out" origin=app server=h:1 state=down error=EOF`)
-	f(origin.Change{Server: "h:1", State: balance.Ejected}, `level=INFO msg="origin server is still out" origin=app server=h:1 state=ejected`)
-	f(origin.Change{Server: "h:1", State: balance.Up}, `level=INFO msg="origin server is back" origin=app server=h:1 state=up`)
 }
 
 func TestHealthChecksOfAFile(t *testing.T) {

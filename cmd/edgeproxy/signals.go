@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"edgeproxy/internal/edge"
 )
 
 // abortMessageTimeout bounds the write of the message of a process that ends at once.
@@ -65,13 +67,13 @@ func offer(c chan<- os.Signal, sig os.Signal) {
 }
 
 // handle handles the signals that do not end the process, one after the other.
-func (s *signals) handle(e *edge) {
+func (s *signals) handle(e *edge.Edge) {
 	for {
 		select {
 		case sig := <-s.hangup:
-			e.reload(sig.String())
+			e.Reload(sig.String())
 		case <-s.reopen:
-			e.reopenLogs()
+			e.ReopenLogs()
 		}
 	}
 }

@@ -13,29 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// slowOrigin sends half of its answer, tells by begun, and the rest when asked to go
-// on or at the end of the test.
-func slowOrigin(t *testing.T) (url string, begun chan struct{}, goOn chan struct{}) {
-	t.Helper()
-	begun, goOn = make(chan struct{}, 10), make(chan struct{})
-	over := make(chan struct{})
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "10")
-		_, _ = io.WriteString(w, "hello")
-		w.(http.Flusher).Flush()
-		begun <- struct{}{}
-		select {
-		case <-goOn:
-		case <-over:
-		}
-		_, _ = io.WriteString(w, "world")
-	}))
-	t.Cleanup(s.Close)
-	t.Cleanup(func() { close(over) })
-	return s.URL, begun, goOn
-}
+	"edgeproxy/internal/testkit"
+)
 
 // underWay begins a request and returns once half of its body is here.
 func underWay(t *testing.T, s *server) (rest io.Reader) {
@@ -108,7 +88,7 @@ func TestDrainWaitsForHTTP10(t *testing.T) {
 func TestFirstSignalDrains(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
-			app, begun, goOn := slowOrigin(t)
+			app, begun, goOn := testkit.SlowOrigin(t)
 			s := serveBinary(t, append([]string{"--origin", app}, anyPorts...)...)
 			rest := underWay(t, s)
 			<-begun
@@ -134,7 +114,7 @@ func TestFirstSignalDrains(t *testing.T) {
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
-	app, begun, _ := slowOrigin(t)
+	app, begun, _ := testkit.SlowOrigin(t)
 	s := serveBinary(t, append([]string{"--origin", app}, anyPorts...)...)
 	underWay(t, s)
 	<-begun
@@ -146,7 +126,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 
 // TestDrainHasALimit: what is not done by then is cut off, and the end is orderly.
 func TestDrainHasALimit(t *testing.T) {
-	app, begun, _ := slowOrigin(t)
+	app, begun, _ := testkit.SlowOrigin(t)
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
 		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\nshutdown: {drain_timeout: 1s}\n", app)))
 	rest := underWay(t, s)

@@ -16,6 +16,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admin"
+	"edgeproxy/internal/edge"
 )
 
 const (
@@ -74,11 +75,11 @@ func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer)
 		_, _ = w.Write(text)
 		return err
 	}
-	var before *status
+	var before *edge.Status
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		now := &status{}
+		now := &edge.Status{}
 		if err := json.Unmarshal(text, now); err != nil || now.Go == "" {
 			return fmt.Errorf("status: %s: not the answer of an admin listener", o.address)
 		}

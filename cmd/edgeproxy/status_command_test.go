@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/edge"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/shadow"
 )
 
 // sampleStatus has something of everything that a screen shows.
-func sampleStatus() *status {
-	s := &status{Node: "edge1", Version: "1.2.3", Go: "go1", Uptime: 3725.4, Ready: true}
+func sampleStatus() *edge.Status {
+	s := &edge.Status{Node: "edge1", Version: "1.2.3", Go: "go1", Uptime: 3725.4, Ready: true}
 	s.Requests.RequestsInFlight = 2
 	s.Requests.Totals = proxy.RouteStatus{
 		Requests: 200, Results: map[string]int64{"hit": 120, "miss": 30, "scarce": 50, "error": 0}, ResponseBytes: 3 << 20,
@@ -26,34 +27,34 @@ func sampleStatus() *status {
 		Fills: proxy.Fills{Stored: 30, HeldBack: 50, Saved: 40, SavedBytes: 40 << 10, Regret: 10, RegretBytes: 10 << 10},
 	}
 	s.Requests.NotStored = map[string]int64{"first-sighting": 50, "no-store": 3, "private": 3, "too-large": 0}
-	s.Cache.tierStatus = tierStatus{Objects: 25, Bytes: 1 << 20, MaxBytes: 256 << 20, Writes: 30, StoresNeverHit: 4, EvictionAge: map[string]float64{"capacity": 3723.4, "rejected": 12.345}}
-	s.Cache.Disk = &diskStatus{tierStatus: tierStatus{Objects: 90, Bytes: 5 << 30, MaxBytes: 10 << 30, Writes: 95}, Directories: []directoryStatus{{Path: "/a"}, {Path: "/b", Trouble: "it hangs"}}}
-	s.Origins = []originStatus{{Name: "app", Waiting: 7, Servers: []serverStatus{{Address: "10.0.0.1:80", State: "up", Active: 3, Idle: 4}, {Address: "10.0.0.2:80", State: "ejected", EjectedFor: 12}}}}
-	s.Filters = []filterStatus{{
-		Name: "second_hit", WindowSeconds: 90, WindowKeys: 1000, FalsePositiveRatio: 0.0001, Measured: measured{FalsePositiveRatio: 0.0002, RatioUnseen: 9},
-		Generations: []generation{{FillRatio: 0.25}, {FillRatio: 0.5}}, Rotations: map[string]int64{"time": 0, "full": 1, "fitted": 2},
+	s.Cache.TierStatus = edge.TierStatus{Objects: 25, Bytes: 1 << 20, MaxBytes: 256 << 20, Writes: 30, StoresNeverHit: 4, EvictionAge: map[string]float64{"capacity": 3723.4, "rejected": 12.345}}
+	s.Cache.Disk = &edge.DiskStatus{TierStatus: edge.TierStatus{Objects: 90, Bytes: 5 << 30, MaxBytes: 10 << 30, Writes: 95}, Directories: []edge.DirectoryStatus{{Path: "/a"}, {Path: "/b", Trouble: "it hangs"}}}
+	s.Origins = []edge.OriginStatus{{Name: "app", Waiting: 7, Servers: []edge.ServerStatus{{Address: "10.0.0.1:80", State: "up", Active: 3, Idle: 4}, {Address: "10.0.0.2:80", State: "ejected", EjectedFor: 12}}}}
+	s.Filters = []edge.FilterStatus{{
+		Name: "second_hit", WindowSeconds: 90, WindowKeys: 1000, FalsePositiveRatio: 0.0001, Measured: edge.Measured{FalsePositiveRatio: 0.0002, RatioUnseen: 9},
+		Generations: []edge.Generation{{FillRatio: 0.25}, {FillRatio: 0.5}}, Rotations: map[string]int64{"time": 0, "full": 1, "fitted": 2},
 	}}
 	s.Lately = 63.2
-	s.Origins[0].FirstByte = firstByteStatus{Responses: 5000, Mean: 0.5, P50: 0.4, P95: 2}
-	s.Origins[0].FirstByteLately = firstByteStatus{Responses: 40, Mean: 0.01234, P50: 0.000875, P95: 0.31}
-	s.Origins = append(s.Origins, originStatus{Name: "idle", FirstByte: firstByteStatus{Responses: 7, Mean: 1.5, P50: 1, P95: 12.5}}, originStatus{Name: "new"})
-	s.Limits = limitsStatus{
-		Refused: map[string]limitCount{"rate": {Total: 12, Lately: 3}, "send_rate": {Total: 2}},
-		LetGo:   map[string]limitCount{"idle": {Total: 400, Lately: 1}},
+	s.Origins[0].FirstByte = edge.FirstByteStatus{Responses: 5000, Mean: 0.5, P50: 0.4, P95: 2}
+	s.Origins[0].FirstByteLately = edge.FirstByteStatus{Responses: 40, Mean: 0.01234, P50: 0.000875, P95: 0.31}
+	s.Origins = append(s.Origins, edge.OriginStatus{Name: "idle", FirstByte: edge.FirstByteStatus{Responses: 7, Mean: 1.5, P50: 1, P95: 12.5}}, edge.OriginStatus{Name: "new"})
+	s.Limits = edge.LimitsStatus{
+		Refused: map[string]edge.LimitCount{"rate": {Total: 12, Lately: 3}, "send_rate": {Total: 2}},
+		LetGo:   map[string]edge.LimitCount{"idle": {Total: 400, Lately: 1}},
 	}
 	day := func(n int64) (*int64, *time.Time) {
 		end := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, int(n))
 		return &n, &end
 	}
-	certificate := func(days int64, from, file string, names ...string) certificateStatus {
+	certificate := func(days int64, from, file string, names ...string) edge.CertificateStatus {
 		left, end := day(days)
-		return certificateStatus{Names: names, NotAfter: end, DaysLeft: left, From: from, File: file}
+		return edge.CertificateStatus{Names: names, NotAfter: end, DaysLeft: left, From: from, File: file}
 	}
-	s.Certificates = []certificateStatus{
-		{Names: []string{"new.example.com"}, From: fromACME},
-		certificate(-2, fromFile, "/etc/old.pem", "old.example.com"),
-		certificate(13, fromACME, "", "www.example.com"), certificate(14, fromFile, "/etc/all.pem", "a.example.com", "b.example.com", "c.example.com"),
-		certificate(80, fromFile, "/etc/x.pem"), certificate(81, fromFile, "/etc/y.pem", "y.example.com"),
+	s.Certificates = []edge.CertificateStatus{
+		{Names: []string{"new.example.com"}, From: "acme"},
+		certificate(-2, "file", "/etc/old.pem", "old.example.com"),
+		certificate(13, "acme", "", "www.example.com"), certificate(14, "file", "/etc/all.pem", "a.example.com", "b.example.com", "c.example.com"),
+		certificate(80, "file", "/etc/x.pem"), certificate(81, "file", "/etc/y.pem", "y.example.com"),
 	}
 	s.CertificateCount = 9
 	s.Admission.Shadow = []shadow.PolicyStats{{Name: "always", HitRatio: 0.65, ByteHitRatio: 0.5, OriginRequests: 70, Writes: 70}}
@@ -107,7 +108,7 @@ always   65.0 %     50.0 %    70             70
 
 not stored: first-sighting 50, no-store 3, private 3
 `
-	before := &status{Uptime: 3724.4}
+	before := &edge.Status{Uptime: 3724.4}
 	before.Requests.Totals = proxy.RouteStatus{Requests: 190, Results: map[string]int64{"hit": 113, "scarce": 47, "miss": 30}}
 	if got := screen(sampleStatus(), before); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -116,7 +117,7 @@ not stored: first-sighting 50, no-store 3, private 3
 	if got := screen(sampleStatus(), before); !strings.Contains(got, "in the last 1h2m5.4s\nall       200            200\n") {
 		t.Errorf("after a restart: got\n%s", got)
 	}
-	if got := screen(&status{}, nil); !strings.Contains(got, "not ready") || !strings.HasSuffix(got, "not stored: none\n") {
+	if got := screen(&edge.Status{}, nil); !strings.Contains(got, "not ready") || !strings.HasSuffix(got, "not stored: none\n") {
 		t.Errorf("of a proxy that has begun a moment ago: got\n%s", got)
 	}
 }
@@ -210,12 +211,12 @@ func TestStatusOfTheWrongListenerNamedNeitherItNorTheMistake(t *testing.T) {
 
 func TestStatusWasSilentOfAFileThatIsRefused(t *testing.T) {
 	s := sampleStatus()
-	s.Config = &reloadStatus{File: "edge.yaml", Successful: true}
+	s.Config = &edge.ReloadStatus{File: "edge.yaml", Successful: true}
 	if got := screen(s, nil); strings.Contains(got, "edge.yaml") {
 		t.Errorf("of a file that is in force: got\n%s", got)
 	}
 	s.Config.Successful, s.Config.Error = false, "edge.yaml:1:1: one: unknown key\nedge.yaml:2:1: two: unknown key"
-	s.Config.Restart = []changeAnswer{{Path: "cache.memory.max_bytes"}, {Path: "listen"}}
+	s.Config.Restart = []edge.Change{{Path: "cache.memory.max_bytes"}, {Path: "listen"}}
 	const want = ", 2 in flight\n\nedge.yaml is refused, and the previous configuration stays in force:\n  edge.yaml:1:1: one: unknown key\n  edge.yaml:2:1: two: unknown key\n\n" +
 		"need a restart: cache.memory.max_bytes, listen\n\nrequests "
 	if got := screen(s, nil); !strings.Contains(got, want) {

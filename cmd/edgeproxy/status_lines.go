@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/edge"
 )
 
 // limitLines writes the limits that took effect, the most frequent first.
-func limitLines(b *strings.Builder, now *status) {
+func limitLines(b *strings.Builder, now *edge.Status) {
 	type line struct {
 		name, did string
-		limitCount
+		edge.LimitCount
 	}
 	var lines []line
 	for name, c := range now.Limits.Refused {
@@ -36,7 +38,7 @@ func limitLines(b *strings.Builder, now *status) {
 }
 
 // firstByteLines writes each origin's recent time to first byte, or the time since the start if it had no recent requests.
-func firstByteLines(b *strings.Builder, now *status) {
+func firstByteLines(b *strings.Builder, now *edge.Status) {
 	rows := []string{"first byte\tof the last\tresponses\tmean\t50 % within\t95 % within"}
 	for _, o := range now.Origins {
 		f, of := o.FirstByteLately, now.Lately
@@ -53,7 +55,7 @@ func firstByteLines(b *strings.Builder, now *status) {
 }
 
 // evictionAgesText returns the ages of evicted objects. A cause other than capacity follows its age.
-func evictionAgesText(t *tierStatus) string {
+func evictionAgesText(t *edge.TierStatus) string {
 	var parts []string
 	for _, cause := range slices.Sorted(maps.Keys(t.EvictionAge)) {
 		part := shortDuration(t.EvictionAge[cause])
@@ -86,7 +88,7 @@ const (
 )
 
 // certificateLines writes the certificates that expire first.
-func certificateLines(b *strings.Builder, now *status) {
+func certificateLines(b *strings.Builder, now *edge.Status) {
 	if len(now.Certificates) == 0 {
 		return
 	}

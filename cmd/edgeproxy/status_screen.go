@@ -10,13 +10,14 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"edgeproxy/internal/edge"
 	"edgeproxy/internal/proxy"
 )
 
 // screen returns a status as text. With the status before it, it also shows how much counts have grown since.
-func screen(now, before *status) string {
+func screen(now, before *edge.Status) string {
 	if before != nil && !before.Started.Equal(now.Started) {
-		before = &status{} // the proxy was restarted: its counts began at 0
+		before = &edge.Status{} // the proxy was restarted: its counts began at 0
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
@@ -35,7 +36,7 @@ func screen(now, before *status) string {
 }
 
 // configLines writes how the configuration in force differs from the file.
-func configLines(b *strings.Builder, c *reloadStatus) {
+func configLines(b *strings.Builder, c *edge.ReloadStatus) {
 	if c == nil {
 		return
 	}
@@ -79,7 +80,7 @@ func table(b *strings.Builder, rows ...string) {
 }
 
 // requestLines writes the results of requests, the most frequent first.
-func requestLines(b *strings.Builder, now, before *status) {
+func requestLines(b *strings.Builder, now, before *edge.Status) {
 	t := now.Requests.Totals
 	since := proxy.RouteStatus{}
 	head := "requests\ttotal\tshare"
@@ -110,17 +111,17 @@ func savingsLines(b *strings.Builder, f proxy.Fills) {
 		f.Stored, f.HeldBack, f.Saved, sizeOf(f.SavedBytes), f.Regret, sizeOf(f.RegretBytes))
 }
 
-func tierLines(b *strings.Builder, c cacheStatus) {
+func tierLines(b *strings.Builder, c edge.CacheStatus) {
 	rows := []string{"tier\tobjects\tbytes\tof\twritten\tnever hit\tevicted at the age of"}
-	add := func(name string, t *tierStatus) {
+	add := func(name string, t *edge.TierStatus) {
 		if t != nil {
 			rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%d\t%d\t%s", name, t.Objects, sizeOf(t.Bytes), sizeOf(t.MaxBytes), t.Writes, t.StoresNeverHit, evictionAgesText(t)))
 		}
 	}
-	add("memory", &c.tierStatus)
+	add("memory", &c.TierStatus)
 	add("stage", c.Stage)
 	if c.Disk != nil {
-		add("disk", &c.Disk.tierStatus)
+		add("disk", &c.Disk.TierStatus)
 		for _, d := range c.Disk.Directories {
 			if d.Trouble != "" {
 				rows = append(rows, "  "+d.Path+": "+d.Trouble)
@@ -130,7 +131,7 @@ func tierLines(b *strings.Builder, c cacheStatus) {
 	table(b, rows...)
 }
 
-func windowLines(b *strings.Builder, filters []filterStatus) {
+func windowLines(b *strings.Builder, filters []edge.FilterStatus) {
 	if len(filters) == 0 {
 		return
 	}
@@ -163,7 +164,7 @@ func orNone(s string) string {
 	return s
 }
 
-func originLines(b *strings.Builder, origins []originStatus) {
+func originLines(b *strings.Builder, origins []edge.OriginStatus) {
 	rows := []string{"origin\tserver\tstate\tconnections\tidle\tqueue"}
 	for _, o := range origins {
 		for _, s := range o.Servers {
@@ -181,7 +182,7 @@ func originLines(b *strings.Builder, origins []originStatus) {
 }
 
 // shadowLines writes what the shadow policies would have done.
-func shadowLines(b *strings.Builder, now *status) {
+func shadowLines(b *strings.Builder, now *edge.Status) {
 	if len(now.Admission.Shadow) == 0 {
 		return
 	}

@@ -48,18 +48,7 @@ origins: {app: {servers: [%q]}}
 // speaks returns a client of one version.
 func (s *server) speaks(t *testing.T, two bool) *http.Client {
 	t.Helper()
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(!two)
-	protocols.SetHTTP2(two)
-	tr := &http.Transport{
-		Protocols: protocols, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "www.example.com"},
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, network, s.address)
-		},
-	}
-	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: patience}
+	return testkit.SecureClient(t, s.address, two)
 }
 
 // app tells what it was asked, and keeps what may be kept.
@@ -346,7 +335,7 @@ func answered(c *tls.Conn) int {
 // TestDrainLetsStreamsFinish: a stream that is under way is answered whole, the client
 // is told not to come back.
 func TestDrainLetsStreamsFinish(t *testing.T) {
-	origin, begun, goOn := slowOrigin(t)
+	origin, begun, goOn := testkit.SlowOrigin(t)
 	s := serveTLS(t, origin, "")
 	c := s.speaks(t, true)
 	type answer struct {

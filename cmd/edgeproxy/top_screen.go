@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/edge"
 )
 
 // widestName bounds a name on a screen, in characters. --json shows more.
@@ -14,20 +16,20 @@ const widestName = 120
 // screen returns the document as text.
 func (o *topOptions) screen(text []byte) (string, error) {
 	if o.requests {
-		var a requestsAnswer
+		var a edge.Requests
 		if err := json.Unmarshal(text, &a); err != nil || a.Requests == nil {
 			return "", fmt.Errorf("top: %s: not the answer of an admin listener", o.address)
 		}
 		return requestsScreen(&a), nil
 	}
-	var a topAnswer
+	var a edge.Top
 	if err := json.Unmarshal(text, &a); err != nil || a.Hosts == nil {
 		return "", fmt.Errorf("top: %s: not the answer of an admin listener", o.address)
 	}
 	return topScreen(&a, o.by), nil
 }
 
-func topScreen(a *topAnswer, by string) string {
+func topScreen(a *edge.Top, by string) string {
 	if a.Entries == 0 {
 		return "hosts and URLs are not counted: set metrics.top.entries, such as metrics: {top: {entries: 256}}, and reload\n"
 	}
@@ -42,7 +44,7 @@ func topScreen(a *topAnswer, by string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func topLines(b *strings.Builder, kind, by string, l topList) {
+func topLines(b *strings.Builder, kind, by string, l edge.TopList) {
 	number := func(n int64) string {
 		if by == "bytes" {
 			return sizeOf(n)
@@ -63,7 +65,7 @@ func topLines(b *strings.Builder, kind, by string, l topList) {
 
 // shortName cuts a name to widestName characters. It escapes the name: the answer may come from something that is no edgeproxy.
 func shortName(name string, cut bool) string {
-	name = escapeNonASCII(name)
+	name = edge.Escape(name)
 	if len(name) > widestName {
 		name, cut = name[:widestName], true
 	}
@@ -73,7 +75,7 @@ func shortName(name string, cut bool) string {
 	return name
 }
 
-func requestsScreen(a *requestsAnswer) string {
+func requestsScreen(a *edge.Requests) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "requests in progress: %d\n", a.Total)
 	if len(a.Requests) == 0 {
@@ -90,7 +92,7 @@ func requestsScreen(a *requestsAnswer) string {
 			sent += ", received " + sizeOf(r.Received)
 		}
 		rows = append(rows, strings.Join([]string{
-			ageText(r.Age), escapeNonASCII(r.Phase), sent, orDash(escapeNonASCII(r.Client)), orDash(escapeNonASCII(r.Route)), escapeNonASCII(r.Method),
+			ageText(r.Age), edge.Escape(r.Phase), sent, orDash(edge.Escape(r.Client)), orDash(edge.Escape(r.Route)), edge.Escape(r.Method),
 			shortName(r.Scheme+"://"+r.Host+r.Target, r.Cut),
 		}, "\t"))
 	}

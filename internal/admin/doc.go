@@ -14,5 +14,5 @@
 // holds no data. Without a token every client that can connect may purge. The address
 // must then be loopback or a socket, and never that of a data listener; the
 // configuration checks that. A second, smaller server from NewMetrics shows only health
-// and metrics, to any Host, for scrapers on the network.
+// and metrics, to any Host, for scrapers on the network. Ask is the client of both.
 package admin

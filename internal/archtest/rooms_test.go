@@ -33,13 +33,11 @@ func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom", "internal/certs",
-				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/compress", "internal/dashboard", "internal/demo",
-				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
-				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/routing", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spans", "internal/spool",
-				"internal/statefile", "internal/supervisor", "internal/top", "internal/trace", "internal/watch", "internal/wire",
+				"config", "internal/accesslog", "internal/admin", "internal/bloom", "internal/cache/disk", "internal/demo", "internal/edge", "internal/lines",
+				"internal/model", "internal/page", "internal/policy", "internal/proxy", "internal/reason", "internal/simulate", "internal/size",
+				"internal/statefile", "internal/top", "internal/trace", "internal/wire",
 			},
-			third: []string{"github.com/KimMachineGun/automemlimit", "github.com/spf13/cobra", humanize, prometheus, "golang.org/x/sys"},
+			third: []string{"github.com/spf13/cobra", humanize, prometheus},
 		},
 		"config": {
 			ours:  []string{"internal/accesslog", "internal/policy"},
@@ -81,11 +79,22 @@ func rooms() map[string]room {
 		"internal/dashboard":         {ours: []string{"internal/page"}},
 		"internal/demo":              {third: []string{humanize, fasthttp}},
 		"internal/dial":              {ours: []string{"internal/rescue"}},
-		"internal/edgetest":          {testOnly: true},
-		"internal/testkit":           {testOnly: true},
-		"internal/field":             {},
-		"internal/fit":               {},
-		"internal/flight":            {ours: []string{"internal/client"}},
+		"internal/edge": {
+			ours: []string{
+				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom",
+				"internal/cache", "internal/cache/disk", "internal/cachekey", "internal/certs", "internal/compress", "internal/dashboard", "internal/dial",
+				"internal/field", "internal/front/http1", "internal/front/http2", "internal/listen", "internal/origin", "internal/pace", "internal/pinned",
+				"internal/policy", "internal/proxy", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/routing",
+				"internal/sendfile", "internal/shadow", "internal/spans", "internal/spool", "internal/statefile", "internal/supervisor", "internal/top",
+				"internal/watch", "internal/wire",
+			},
+			third: []string{"github.com/KimMachineGun/automemlimit", prometheus, "golang.org/x/sys"},
+		},
+		"internal/edgetest": {testOnly: true},
+		"internal/testkit":  {testOnly: true},
+		"internal/field":    {},
+		"internal/fit":      {},
+		"internal/flight":   {ours: []string{"internal/client"}},
 		"internal/forwarded": {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},

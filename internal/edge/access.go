@@ -1,0 +1,87 @@
+package edge
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/proxy"
+)
+
+// accessOf returns who may use a route. read caches users files by path across routes. If a file can be read,
+// the error joins a *basicauth.LineError for each bad line.
+func accessOf(a *config.Access, read map[string]*basicauth.Users) (proxy.Access, error) {
+	out := proxy.Access{Allow: a.Allow, Deny: a.Deny}
+	if a.BasicAuth.UsersFile == "" {
+		return out, nil
+	}
+	path := a.BasicAuth.UsersFile
+	if read[path] == nil {
+		users, err := readUsers(path)
+		if err != nil {
+			return out, err
+		}
+		read[path] = users
+	}
+	out.Users, out.Realm = read[path], a.BasicAuth.Realm
+	return out, nil
+}
+
+func readUsers(path string) (*basicauth.Users, error) {
+	data, err := readRegular(path) // its bound is above basicauth's, which rejects a longer file
+	if err != nil {
+		return nil, err
+	}
+	return basicauth.Parse(data)
+}
+
+// maxFaultsOfFile bounds the lines of one users file that are reported.
+const maxFaultsOfFile = 10
+
+// accessFaults checks the users files, and that a route with basic_auth has no Authorization in its cache key.
+func accessFaults(c *config.Config) (faults config.Errors) {
+	for i, r := range c.Routes {
+		path := r.Access.BasicAuth.UsersFile
+		if path == "" {
+			continue
+		}
+		at := c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
+		_, err := readUsers(path)
+		lines := joinedErrors[*basicauth.LineError](err)
+		for _, e := range lines[:min(len(lines), maxFaultsOfFile)] {
+			faults = append(faults, c.Fault(at, e.Error()))
+		}
+		if err != nil && len(lines) == 0 {
+			if p, ok := errors.AsType[*fs.PathError](err); ok {
+				err = p.Err // the setting shows the path
+			}
+			faults = append(faults, c.Fault(at, "want a file of users: "+err.Error()))
+		}
+		for n, name := range r.Cache.Key.Headers {
+			if field.Canonical(name) == "Authorization" {
+				key := fmt.Sprintf("routes[%d].cache.key.headers[%d]", i, n)
+				faults = append(faults, c.Fault(c.Given(key, fmt.Sprintf("cache.key.headers[%d]", n)), "want another field: a route with basic_auth does not forward it"))
+			}
+		}
+	}
+	return withoutDuplicates(faults)
+}
+
+// accessWarnings warns of users files that everybody can read.
+func accessWarnings(c *config.Config) (out []config.Warning) {
+	for i, r := range c.Routes {
+		path, at := r.Access.BasicAuth.UsersFile, c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
+		if slices.ContainsFunc(out, func(w config.Warning) bool { return w.Path == at }) {
+			continue
+		}
+		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
+			out = append(out, c.Warn(at, "everybody on this machine can read the password hashes and try to crack them: want mode 0600 or 0640"))
+		}
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+//go:build !race
+
+package edge
+
+import (
+	"math"
+	"testing"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/trace"
+)
+
+// Real requests take too long under the race detector, and Ristretto drops the
+// look-ups that it samples there, and with them all it knows.
+
+func TestProxyStoresExactlyWhatSimulateForetellsOfRealRequests(t *testing.T) {
+	f := func(log string, limit int64, keys int) {
+		t.Helper()
+		t.Run(log, func(t *testing.T) { storesExactly(t, readSequence(t, testkit.Trace(t, log), limit), keys) })
+	}
+	f("adaptsize.tr", 20_000, 1840)
+	f("nasa-1995-08-01.tsv", 0, 100)
+}
+
+func TestSimulateGivesTheVerdictOfTheProxyOnEveryRealRequest(t *testing.T) {
+	f := func(log string, limit int64) {
+		t.Helper()
+		t.Run(log, func(t *testing.T) { sameVerdicts(t, readSequence(t, testkit.Trace(t, log), limit)) })
+	}
+	f("adaptsize.tr", 30_000)
+	f("nasa-1995-08-01.tsv", 0)
+}
+
+// The proxy's own eviction goes by chance, so the means have to agree, at 5 % of
+// the unique bytes and with filters as they are used. Many small objects vary
+// less, and show whether the reckoning has all that the proxy does: key and
+// header take memory, and look-ups are what Ristretto judges by.
+func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
+	f := func(name string, tolerance float64, read func(t *testing.T) *sequence) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			seq := read(t)
+			log := seq.file(t)
+			for _, policy := range []config.Policy{config.PolicySecondHit, config.PolicyAlways} {
+				t.Run(string(policy), func(t *testing.T) { sameMeans(t, policy, seq, log, tolerance) })
+			}
+		})
+	}
+	f("small objects", 0.03, func(t *testing.T) *sequence {
+		return readSequence(t, "zipf:objects=3000,requests=8000,size=lognormal:1KiB:1:16KiB", 0)
+	})
+	f("adaptsize.tr", 0.05, func(t *testing.T) *sequence { return readSequence(t, testkit.Trace(t, "adaptsize.tr"), 20_000) })
+}
+
+// sameMeans compares the means of some replays and as many simulations. A busy machine makes them vary more, for Ristretto
+// evicts in a goroutine of its own: where five are not near enough, up to fifteen are.
+func sameMeans(t *testing.T, policy config.Policy, seq *sequence, log string, tolerance float64) {
+	t.Helper()
+	const runs, rounds = 5, 3
+	s := setup{policy: policy, rate: 0.01, capacity: seq.unique / 20}
+	s.maxObject = s.capacity / 4
+	s.keys = max(seq.cached(s.capacity), 1024) // the model makes no smaller filter
+	var proxied, simulated tally
+	for round := 1; round <= rounds; round++ {
+		for range runs {
+			r := startReplay(t, &s, seq)
+			r.run(func(int, trace.Access, answer) {})
+			proxied.add(r.tally())
+			simulated.add(foretold(t, log, &s, "--eviction", "ristretto"))
+		}
+		near := true
+		for _, c := range []struct {
+			what      string
+			got, want int64
+		}{
+			{"stores", proxied.Writes, simulated.Writes},
+			{"bytes stored", proxied.WriteBytes, simulated.WriteBytes},
+			{"hits", proxied.Hits, simulated.Hits},
+		} {
+			off, n := float64(c.want)/float64(c.got)-1, int64(round*runs)
+			t.Logf("%s: %d of the proxy, %d of simulate, %+.1f %%, on average of %d runs", c.what, c.got/n, c.want/n, 100*off, n)
+			near = near && math.Abs(off) <= tolerance
+		}
+		if near {
+			return
+		}
+	}
+	t.Errorf("want the means within %.0f %%", 100*tolerance)
+}
+
+// add adds what sameMeans looks at.
+func (y *tally) add(o tally) {
+	y.Writes += o.Writes
+	y.WriteBytes += o.WriteBytes
+	y.Hits += o.Hits
+}

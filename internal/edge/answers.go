@@ -1,0 +1,45 @@
+package edge
+
+import (
+	"fmt"
+	"strconv"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/proxy"
+)
+
+// ownAnswer returns the response that a route generates itself (redirect or respond), nil if it has an origin.
+// Its error joins a *field.RuleError for each bad field.
+func ownAnswer(r *config.Route) (*proxy.OwnAnswer, error) {
+	switch {
+	case r.Redirect.To != "":
+		to, err := proxy.ParseLocation(r.Redirect.To)
+		if err != nil {
+			return nil, fmt.Errorf("redirect: %w", err)
+		}
+		status, err := strconv.Atoi(string(r.Redirect.Status))
+		return &proxy.OwnAnswer{Status: status, Location: to}, err
+	case r.Respond.Status != 0:
+		rules, err := proxy.AnswerRules(r.Respond.Headers)
+		if err != nil {
+			return nil, fmt.Errorf("respond: %w", err)
+		}
+		return &proxy.OwnAnswer{Status: r.Respond.Status, Fields: rules, Body: []byte(r.Respond.Body)}, nil
+	}
+	return nil, nil
+}
+
+// answerFaults checks the redirect and respond sections of routes.
+func answerFaults(c *config.Config) (faults config.Errors) {
+	for i := range c.Routes {
+		r, at := &c.Routes[i], fmt.Sprintf("routes[%d].", i)
+		if r.Redirect.To != "" {
+			if _, err := proxy.ParseLocation(r.Redirect.To); err != nil {
+				faults = append(faults, c.Fault(at+"redirect.to", err.Error()))
+			}
+		}
+		_, err := proxy.AnswerRules(r.Respond.Headers)
+		faults = append(faults, fieldFaultsAt(c, at+"respond.headers", err)...)
+	}
+	return faults
+}

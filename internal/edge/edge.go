@@ -1,0 +1,360 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/acme"
+	"edgeproxy/internal/admin"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/dial"
+	"edgeproxy/internal/listen"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/pace"
+	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/purge"
+	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/sendfile"
+	"edgeproxy/internal/shadow"
+	"edgeproxy/internal/spans"
+	"edgeproxy/internal/spool"
+	"edgeproxy/internal/supervisor"
+)
+
+// Edge is one running proxy: its rooms and its listeners. It starts and stops
+// them in order. Its methods are safe for concurrent use once Start has returned, and after Stop.
+type Edge struct {
+	config     *config.Config
+	log        *slog.Logger
+	version    string
+	panics     *rescue.Counter
+	started    time.Time
+	registry   *prometheus.Registry
+	store      *cache.Store
+	disk       *disk.Group            // nil: no disk tier
+	supervisor *supervisor.Supervisor // nil: none wants notifications
+	purges     *purge.Table
+	gate       *admission.Gate
+	shadow     *shadow.Shadow // nil: no shadow policies
+	dialer     *dial.Dialer
+	calls      *origin.Metrics // shared by all origins
+	now        atomic.Pointer[live]
+	retired    []*origin.Origin // no longer in force, but requests may still use them; only the reloader and stop touch it
+	reloader   *reloader        // nil: no reloads
+	level      *slog.LevelVar   // of log; nil: it never changes
+	proxy      *proxy.Proxy
+	access     *accesslog.Log
+	spans      *spans.Exporter
+	listeners  []*dataListener // one for each address of the configuration
+	acme       *acme.Manager   // nil: no certificates by ACME
+	spool      *spool.Spool    // nil: limits.spool is not set
+
+	diskFailure error // why a configured disk tier is not in use
+
+	inherited   *listen.Inherited
+	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
+	limiter     *listen.ConnLimiter
+	sends       *pace.Watch
+	pinned      *pinned.Total
+	copies      *sendfile.Copies
+	slowStreams atomic.Int64 // HTTP/2 streams reset because of limits.send_rate
+	connections atomic.Int64 // open client connections, without hijacked ones
+	streams     atomic.Int64 // HTTP/2 requests in progress
+	refused     atomic.Int64 // HTTP/2 requests refused because of limits.connections
+	limits      []limitCounter
+	recent      *recentCounts // nil: it has not started
+	admin       *admin.Server
+	control     []controlServer
+	ready       atomic.Bool
+	draining    atomic.Bool
+	failed      chan error
+	serving     sync.WaitGroup
+	stopping    sync.Once
+}
+
+// controlServer is the admin or the metrics listener.
+type controlServer struct {
+	server   *admin.Server
+	listener net.Listener
+}
+
+// Options are what a configuration does not say. The zero value is a proxy that cannot reload.
+type Options struct {
+	Version    string         // of the program, for /status, metrics, certificate authorities and receivers of spans
+	Source     *Source        // what the configuration was loaded from, for reloads; it is copied. nil: there are none
+	Level      *slog.LevelVar // of the log, which a reload sets; nil: it never changes
+	Dropped    func() uint64  // lines of the log that were not written; it is safe for concurrent use. nil: nobody counts them
+	Supervised bool           // notify the supervisor that the environment names (NOTIFY_SOCKET)
+}
+
+// New builds the rooms of c, which Validate has checked, and opens the files that c names. It opens no address, and logs
+// to log. The error is a config.Errors if a setting is at fault. After an error nothing is left open.
+func New(c *config.Config, log *slog.Logger, o Options) (*Edge, error) {
+	e := &Edge{
+		config: c, log: log, version: o.Version, level: o.Level, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(),
+		failed: make(chan error, 8),
+	}
+	if err := e.build(); err != nil {
+		e.Stop(context.Background())
+		return nil, err
+	}
+	if o.Source != nil {
+		e.reloader = newReloader(e, *o.Source)
+	}
+	if o.Supervised {
+		e.findSupervisor()
+	}
+	if o.Dropped != nil {
+		e.countDrops("program", o.Dropped)
+	}
+	return e, nil
+}
+
+func (e *Edge) build() error {
+	if err := admin.RegisterRuntime(e.registry, e.version); err != nil {
+		return fmt.Errorf("register runtime metrics: %w", err)
+	}
+	var err error
+	e.pinned = pinned.NewTotal(int64(e.config.Pinned()))
+	hasher, err := e.buildStore()
+	if err != nil {
+		return err
+	}
+	if e.config.AccessLog.Path != "" {
+		if e.access, err = accesslog.Open(e.config.AccessLog.Path, accesslog.Options{OnError: e.accessLogFailed}); err != nil {
+			return fmt.Errorf("access log: %w", err)
+		}
+		e.countDrops("access", e.access.Dropped)
+	}
+	e.buildTracing()
+	if slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
+		e.peers = &listen.Peers{}
+	}
+	e.buildPace()
+	e.dialer, e.calls = dial.New(dial.Options{Panics: e.panics}), origin.NewMetrics(e.registry)
+	first, err := e.buildLive(e.config, &live{})
+	if err != nil {
+		return err
+	}
+	e.now.Store(first)
+	e.registry.MustRegister(origin.NewCollector(e.originStats))
+	e.nameOrigins()
+	if err := e.buildACME(); err != nil {
+		return err
+	}
+	if e.spool, err = newSpool(e.config); err != nil {
+		return fmt.Errorf("limits.spool: %w", err)
+	}
+	if e.proxy, err = proxy.New(e.proxyOptions(hasher, first.routes)); err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	e.buildListeners()
+	return nil
+}
+
+// buildStore builds the disk tier, the store and admission.
+func (e *Edge) buildStore() (cache.Hasher, error) {
+	state, err := e.loadState()
+	if err == nil {
+		err = e.openDisk(seedOf(state))
+	}
+	if err == nil {
+		e.store, err = cache.New(e.cacheOptions())
+	}
+	if err != nil {
+		state.Close()
+		return cache.Hasher{}, err
+	}
+	return e.buildAdmission(state)
+}
+
+// buildListeners builds the data listeners. It opens no address.
+func (e *Edge) buildListeners() {
+	limits := &e.config.Limits
+	e.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
+	for _, l := range e.config.Listen {
+		e.addListener(l)
+	}
+	e.registerConnectionMetrics()
+}
+
+// registerConnectionMetrics registers the metrics of client connections, which only the listeners and servers know.
+func (e *Edge) registerConnectionMetrics() {
+	e.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
+		}, func() float64 { return float64(e.connections.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "idle"},
+		}, func() float64 { return float64(e.limiter.Waiting()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "upgraded"},
+		}, func() float64 { return float64(e.proxy.Upgraded()) }),
+		e.rejections("connections", e.refusedConnections),
+	)
+	e.registerLetGoMetrics()
+	if e.config.Limits.PerAddress > 0 {
+		e.registry.MustRegister(e.rejections("connections_per_address", func() int64 {
+			_, ofOne := e.limiter.Refused()
+			return ofOne
+		}))
+	}
+}
+
+// refusedConnections returns how many connections and HTTP/2 requests were
+// refused because of limits.connections. The limit holds for each of the two.
+func (e *Edge) refusedConnections() int64 {
+	n, _ := e.limiter.Refused()
+	n += e.refused.Load() + e.peers.Refused()
+	for _, d := range e.listeners {
+		n += int64(d.server.Rejected())
+	}
+	return n
+}
+
+// Listen opens every address, or takes over inherited sockets. The data addresses come last, so that everything
+// else is in place when clients can connect. It is called once. After an error Stop closes what is open.
+func (e *Edge) Listen() (err error) {
+	if e.inherited, err = listen.Inherit(); err != nil {
+		return err
+	}
+	if e.admin, err = admin.New(e.adminOptions(e.now.Load())); err != nil {
+		return fmt.Errorf("admin: %w", err)
+	}
+	if err := e.listenControl(e.admin, e.config.Admin.Listen(), "admin"); err != nil {
+		return err
+	}
+	if address := e.config.Metrics.Address; address != "" {
+		server, err := admin.NewMetrics(admin.MetricsOptions{Registry: e.registry, Ready: e.readiness, Panics: e.panics, Log: e.log})
+		if err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+		if err := e.listenControl(server, config.Listen{Address: address}, "metrics"); err != nil {
+			return err
+		}
+	}
+	for _, d := range e.listeners {
+		if err := d.open(e); err != nil {
+			return err
+		}
+	}
+	return e.inherited.Unused()
+}
+
+// open opens an address, or takes over an inherited socket.
+func (e *Edge) open(l config.Listen, limiter *listen.ConnLimiter) (net.Listener, error) {
+	o := listen.Options{
+		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
+		Inherited: e.inherited, Limiter: limiter, Mute: l.TLS, Panics: e.panics, Log: e.log,
+	}
+	if l.ProxyProtocol {
+		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections
+	}
+	return listen.Open(context.Background(), o)
+}
+
+func (e *Edge) listenControl(s *admin.Server, l config.Listen, what string) error {
+	ln, err := e.open(l, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	e.control = append(e.control, controlServer{s, ln})
+	return nil
+}
+
+// Start serves. It returns at once, and is called once, after Listen. A listener that fails reports on Failed.
+func (e *Edge) Start() {
+	e.recent = newRecentCounts(e.snapshot, e.panics.Quietly)
+	for _, c := range e.control {
+		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
+	}
+	for _, d := range e.listeners {
+		d.serve(e)
+	}
+	if e.acme != nil {
+		e.acme.Start() // not before the listeners: the authority connects to them
+	}
+	e.reloader.start()
+	e.gate.StartSaving() // last: a failed start must not overwrite the file
+	e.ready.Store(true)
+}
+
+func (e *Edge) report(err error) {
+	if err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+		select {
+		case e.failed <- err:
+		default:
+		}
+	}
+}
+
+// Metrics returns the metrics of GET /metrics.
+func (e *Edge) Metrics() prometheus.Gatherer { return e.registry }
+
+// Failed returns the channel that has an error for each listener that failed while it served. It is never closed. The
+// others go on: call Stop.
+func (e *Edge) Failed() <-chan error { return e.failed }
+
+func (e *Edge) readiness() (ready bool, why string) {
+	if e.ready.Load() {
+		return true, e.diskTrouble()
+	}
+	if e.draining.Load() {
+		return false, "draining"
+	}
+	return false, "starting"
+}
+
+// Addresses returns the data addresses that are open, with their ports, in the order of the configuration.
+func (e *Edge) Addresses() []string {
+	var out []string
+	for _, d := range e.listeners {
+		if d.listener != nil {
+			out = append(out, d.listener.Addr().String())
+		}
+	}
+	return out
+}
+
+// AdminAddress returns the address of the admin listener, "" if it is not open.
+func (e *Edge) AdminAddress() string {
+	if len(e.control) == 0 {
+		return ""
+	}
+	return e.control[0].listener.Addr().String()
+}
+
+// countDrops registers a metric of the lines of a log that were not written.
+func (e *Edge) countDrops(log string, dropped func() uint64) {
+	e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "edgeproxy_log_dropped_total", Help: "Lines of a log not written, because its reader was too slow, or a write failed.",
+		ConstLabels: prometheus.Labels{"log": log},
+	}, func() float64 { return float64(dropped()) }))
+}
+
+func (e *Edge) accessLogFailed(err error) { e.log.Error("access log", "error", err) }
+
+// ReopenLogs opens the access log anew, after a rotation. An error is logged, and the file before stays in use.
+func (e *Edge) ReopenLogs() {
+	if e.access == nil {
+		return
+	}
+	if err := e.access.Reopen(); err != nil {
+		e.log.Error("reopen access log", "error", err)
+	}
+}

@@ -1,0 +1,170 @@
+package edge
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admin"
+	"edgeproxy/internal/certs"
+	"edgeproxy/internal/dashboard"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy"
+)
+
+// live is what a reload replaces: everything that is built from live settings. Everything else is
+// built once, from Edge.config, and changes only with a restart.
+type live struct {
+	config  *config.Config
+	token   string       // of the admin listener
+	certs   *certs.Store // nil: no certificate files
+	origins []liveOrigin
+	routes  []proxy.Route
+}
+
+// buildLive builds the live state of c. It reuses the parts of before that are unchanged, and
+// changes nothing that is in use. The error is a config.Errors if a setting is at fault.
+func (e *Edge) buildLive(c *config.Config, before *live) (*live, error) {
+	if faults := e.restartFaults(c); len(faults) > 0 {
+		return nil, faults
+	}
+	token, err := AdminToken(c)
+	if err != nil {
+		return nil, err
+	}
+	next := &live{config: c, token: token}
+	if next.certs, err = e.buildCertificates(c, before); err != nil {
+		return nil, err
+	}
+	if next.origins, err = e.buildOrigins(c, before.origins); err == nil {
+		next.routes, err = routes(c, next.origins)
+	}
+	if err != nil {
+		next.close(before)
+		return nil, err
+	}
+	return next, nil
+}
+
+// close closes the parts of l that kept does not share.
+func (l *live) close(kept *live) {
+	closeOrigins(l.origins, kept.origins)
+	if l.certs != nil && l.certs != kept.certs {
+		l.certs.Close()
+	}
+}
+
+// restartFaults returns the live settings of c that conflict with settings in force which only a restart changes.
+func (e *Edge) restartFaults(c *config.Config) (faults config.Errors) {
+	for i, r := range c.Routes {
+		at := fmt.Sprintf("routes[%d].", i)
+		rule, err := ruleOf(r.Admission)
+		if err == nil {
+			err = e.gate.Supports(rule)
+		}
+		if err != nil {
+			faults = append(faults, c.Fault(c.Given(at+"admission.policy", "admission.policy"), "want a restart: no route had the policy "+string(r.Admission.Policy)+" at the start, and so no filter was made for it"))
+		}
+		if most := e.config.Cache.Memory.MaxObjectBytes; r.Cache.Slice > most {
+			faults = append(faults, c.Fault(c.Given(at+"cache.slice", "cache.slice"), "want at most "+most.String()+", or a restart: that is cache.memory.max_object_bytes as it is in force"))
+		}
+	}
+	if at := e.config.Admin; c.Admin.Token == "" && c.Admin.TokenFile == "" && at.Open() {
+		faults = append(faults, c.Fault("admin.address", "want a token, or a restart: the listener is at "+at.Address+" until then"))
+	}
+	return faults
+}
+
+// apply makes c the configuration in force. After an error nothing has changed. It delays no
+// request, and a request in progress ends with the configuration that it began with.
+func (e *Edge) apply(c *config.Config) error {
+	err := e.replace(e.now.Load(), c)
+	e.nameOrigins() // after an error too: buildLive may have added series of new origins
+	return err
+}
+
+func (e *Edge) replace(before *live, c *config.Config) error {
+	next, err := e.buildLive(c, before)
+	if err != nil {
+		return err
+	}
+	use, err := e.admin.Prepare(e.adminOptions(next))
+	if err == nil {
+		err = e.proxy.Swap(liveOptions(c, next.routes))
+	}
+	if err != nil {
+		next.close(before)
+		return err
+	}
+	// From here on nothing can fail.
+	e.now.Store(next)
+	e.spans.Point(spanTarget(c))
+	use()
+	for i, d := range e.listeners {
+		l := listenAt(c, i, d.config)
+		d.proxy.Trust(l.TrustedProxies)
+		d.proxy.AnswerLivez(l.Livez)
+	}
+	if e.level != nil {
+		e.level.Set(c.Log.Level)
+	}
+	e.retire(before, next)
+	return nil
+}
+
+// retire retires the origins and closes the certificates that before has and next does not. Requests that
+// began with before still use them.
+func (e *Edge) retire(before, next *live) {
+	var busy []*origin.Origin
+	for _, o := range slices.Concat(e.retired, originsNotIn(before.origins, next.origins)) {
+		if o.Retire(); !o.Stats(time.Now()).Quiet() {
+			busy = append(busy, o)
+		}
+	}
+	e.retired = busy
+	if before.certs != nil && before.certs != next.certs {
+		before.certs.Close() // ends its watch; certificates already handed out stay valid
+	}
+}
+
+// nameOrigins tells the origin metrics which origins keep their series.
+func (e *Edge) nameOrigins() {
+	var inForce []string
+	for _, o := range e.now.Load().origins {
+		inForce = append(inForce, o.config.Name)
+	}
+	e.calls.InForce(inForce, func(name string) bool {
+		return slices.ContainsFunc(e.retired, func(o *origin.Origin) bool { return o.Stats(time.Now()).Name == name })
+	})
+}
+
+// listenAt returns the settings of the listener with index i at the start: those of c for the same
+// address, or was if c does not list the address.
+func listenAt(c *config.Config, i int, was config.Listen) config.Listen {
+	if i < len(c.Listen) && c.Listen[i].Address == was.Address {
+		return c.Listen[i]
+	}
+	for _, l := range c.Listen {
+		if l.Address == was.Address {
+			return l
+		}
+	}
+	return was
+}
+
+// adminOptions returns the admin listener's options with the live settings of l. The address is that of the start.
+func (e *Edge) adminOptions(l *live) admin.Options {
+	a := &l.config.Admin
+	o := admin.Options{
+		Address: e.config.Admin.Address, Hosts: a.Hosts, Token: l.token, Profiles: a.Pprof,
+		Page: dashboard.Handler(), Registry: e.registry, Ready: e.readiness, Status: func() any { return e.Status() }, Purger: e.proxy, Lookup: e.lookup, Top: e.top, Requests: e.requests, Panics: e.panics, Log: e.log,
+	}
+	if e.disk != nil {
+		o.Disk = adminDisk{e}
+	}
+	if e.reloader != nil {
+		o.Reload = e.reloader.serveRequest
+	}
+	return o
+}

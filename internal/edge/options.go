@@ -1,0 +1,262 @@
+package edge
+
+import (
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/policy"
+	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/rate"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file translates the configuration into each room's own options. No room
+// knows the file's format.
+
+func (e *Edge) cacheOptions() cache.Options {
+	c := e.config
+	o := cache.Options{
+		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
+		StageBytes:  int64(c.Cache.Memory.StageBytes),
+		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry), Now: time.Now,
+	}
+	if e.disk != nil {
+		o.Disk, o.MaxDiskObjectBytes = e.disk, int64(c.Cache.Disk.MaxObjectBytes)
+	}
+	return o
+}
+
+// admissionOptions asks for the filters that routes use, and for no others.
+func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
+	o := admission.Options{
+		TierBytes: gatedTierBytes(e.config), Guard: e.panics.Quietly,
+		OnEarlyRotation: func(filter string, age time.Duration) {
+			e.log.Warn("filter is full early: the window is shorter than configured; raise capacity or lower rotate_every",
+				"filter", filter, "age", age.Round(time.Millisecond).String())
+		},
+		OnFit: func(filter string, objects, sightings int64) {
+			e.log.Info("the window of the filter is fitted to the objects that the cache holds when it is full",
+				"filter", filter, "objects", objects, "sightings", sightings)
+		},
+	}
+	o.OpenBelow = func() bool {
+		below := e.now.Load().config.Admission.OpenBelow
+		return below > 0 && e.gatedTierFill() < below
+	}
+	if path := e.config.Admission.State; path != "" {
+		o.Restore = restore
+		o.State = &admission.StateOptions{Path: path, Seed: seed, OnError: func(err error) {
+			e.log.Error("sightings were not saved", "file", path, "error", err)
+		}}
+	}
+	for _, r := range e.config.Routes {
+		switch mustRule(r.Admission).Policy.Memory() {
+		case policy.Seen:
+			o.SecondHit = window(e.config.Admission.SecondHit)
+		case policy.Counted:
+			o.Counting = window(e.config.Admission.Counting.Window)
+		case policy.NoMemory:
+		}
+	}
+	return o
+}
+
+func window(w config.Window) *admission.FilterOptions {
+	return &admission.FilterOptions{
+		Fitted:      w.Mode == config.WindowAuto,
+		Options:     bloom.Options{Generations: w.Generations, Capacity: int64(w.Capacity), FalsePositiveRate: w.FalsePositiveRate},
+		RotateEvery: w.RotateEvery,
+	}
+}
+
+// routes builds the routes of c to these origins.
+func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
+	byName, hostOf := map[string]*origin.Origin{}, map[string]string{}
+	for _, o := range origins {
+		byName[o.config.Name] = o.origin
+		if h := o.config.HostHeader; h != config.HostClient && h != config.HostServer {
+			hostOf[o.config.Name] = h
+		}
+	}
+	var routes []proxy.Route
+	users, read := map[string]*basicauth.Users{}, map[string]*proxy.ErrorPage{}
+	for _, r := range c.Routes {
+		rule, err := ruleOf(r.Admission)
+		if err != nil {
+			return nil, err
+		}
+		key, err := keyRules(r.Cache.Key)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		request, response, own, err := headerRules(r.Headers)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		answer, err := ownAnswer(&r)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		access, err := accessOf(&r.Access, users)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		pages, err := errorPages(&r, read)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		routes = append(routes, proxy.Route{
+			ErrorPages: pages,
+			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
+			Name: r.Name, Match: matchOf(&r.Match),
+			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
+			Bypass:  bypass(r.Cache.Bypass),
+			Request: request, Response: response, Own: own, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
+			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
+			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
+			SliceBytes:   int64(r.Cache.Slice),
+			Compress:     compressRules(&r.Compress),
+			SendTags:     r.Cache.SendTags,
+			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
+			NoCache: !r.Cache.Enabled, NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
+			Unlogged: unlogged(r.AccessLog), Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
+		})
+	}
+	return routes, nil
+}
+
+// rewrite returns how a route changes the target and host that it sends to its origin; nil: it changes nothing.
+func rewrite(c *config.Config, r *config.Route) *proxy.Rewrite {
+	if !r.Rewrites() {
+		return nil
+	}
+	var hosts []string
+	for _, o := range c.Origins {
+		if o.Name != r.Origin {
+			continue
+		}
+		for _, s := range o.Servers {
+			hosts = append(hosts, s.Host)
+		}
+	}
+	return proxy.NewRewrite(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
+}
+
+func cachingOptions(c config.Caching) rfc9111.Options {
+	return rfc9111.Options{
+		DefaultTTL: c.DefaultTTL, ForcedTTL: c.ForceTTL, TTLByStatus: c.TTLByStatus,
+		Heuristic:   rfc9111.Heuristic{Fraction: c.Heuristic.Fraction, MaxTTL: c.Heuristic.MaxTTL},
+		BoundErrors: true, ErrorMaxTTL: c.ErrorMaxTTL,
+		SetCookie: setCookie(c.SetCookie), SurrogateControl: c.SurrogateControl,
+		Stale: rfc9111.Stale{
+			OriginFailure: c.Stale.OriginFailure, ServerError: c.Stale.ServerError,
+			WhileRevalidate: c.Stale.WhileRevalidate, Keep: c.Stale.Keep,
+		},
+	}
+}
+
+func bypass(b config.Bypass) proxy.Bypass {
+	out := proxy.Bypass{Cookies: b.Cookies}
+	for _, name := range b.Headers {
+		out.Headers = append(out.Headers, field.Canonical(name))
+	}
+	return out
+}
+
+func invalidation(i config.Invalidate) proxy.Invalidation {
+	switch i {
+	case config.InvalidateSameURL:
+		return proxy.InvalidateSameURL
+	case config.InvalidateNone:
+		return proxy.InvalidateNone
+	default:
+		return proxy.InvalidateUnsafe
+	}
+}
+
+func setCookie(s config.SetCookie) rfc9111.SetCookie {
+	switch s {
+	case config.SetCookieRefuse:
+		return rfc9111.SetCookieRefuse
+	case config.SetCookieStrip:
+		return rfc9111.SetCookieStrip
+	case config.SetCookieStore:
+		return rfc9111.SetCookieStore
+	default:
+		return rfc9111.SetCookieShared
+	}
+}
+
+func countedHosts(patterns []config.HostPattern) (out []proxy.CountedHost) {
+	for i, h := range hosts(patterns) {
+		out = append(out, proxy.CountedHost{Label: patterns[i].String(), Host: h})
+	}
+	return out
+}
+
+func ruleOf(r config.Rule) (admission.Rule, error) {
+	return policy.RuleOf(string(r.Policy), r.Parameter())
+}
+
+func (e *Edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {
+	c := e.config
+	o := proxy.Options{
+		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(c, routes), Store: e.store, Hasher: hasher, Purges: e.purges, Gate: e.gate, Shadow: e.shadow,
+		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
+		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle(c),
+		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate), Copies: e.copies,
+		RequestBuffer:  int64(c.Limits.RequestBuffer),
+		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
+		Challenge: e.challenge(),
+		AccessLog: e.access, Spans: e.spans, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{WithoutRoutes: !e.config.Metrics.RouteLabel}),
+	}
+	if e.peers != nil {
+		o.PeerOf = e.peers.Of
+	}
+	return o
+}
+
+// liveOptions are what a reload changes in a running proxy.
+func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
+	l := &c.Limits
+	return proxy.Live{
+		Routes: routes, Own: ownRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
+		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges,
+		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
+		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
+		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
+		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
+		Top: proxy.TopOptions{Entries: c.Metrics.Top.Entries, Window: c.Metrics.Top.Window}, CountedHosts: countedHosts(c.Metrics.Hosts),
+	}
+}
+
+// logFormat returns the access log's format; nil is JSON. A template was checked when the file was loaded.
+func logFormat(a *config.AccessLog) *accesslog.Format {
+	switch a.Format {
+	case config.LogCombined:
+		return accesslog.Combined()
+	case config.LogTemplate:
+		if f, err := accesslog.Template(a.Template); err == nil {
+			return f
+		}
+	case config.LogJSON:
+	}
+	return nil
+}
+
+// unlogged returns the share of a route's requests, 0 to 1, that are not logged.
+func unlogged(r config.RouteLog) float64 {
+	if !r.Enabled {
+		return 1
+	}
+	return 1 - r.Sample
+}

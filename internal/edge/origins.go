@@ -1,0 +1,203 @@
+package edge
+
+import (
+	"crypto/sha256"
+	"log/slog"
+	"reflect"
+	"slices"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin"
+)
+
+// liveOrigin is an origin, and the settings it was built from.
+type liveOrigin struct {
+	config config.Origin
+	files  string // a digest of the files that its tls section names
+	origin *origin.Origin
+}
+
+// buildOrigins returns the origins of c. An origin of before with the same settings is reused: it
+// keeps its connections and the state of its servers. After an error no new origin is left
+// open.
+func (e *Edge) buildOrigins(c *config.Config, before []liveOrigin) (origins []liveOrigin, err error) {
+	for i := range c.Origins {
+		o := liveOrigin{config: c.Origins[i], files: digestOf(&c.Origins[i].TLS)}
+		same := slices.IndexFunc(before, func(b liveOrigin) bool {
+			return b.files == o.files && reflect.DeepEqual(b.config, o.config)
+		})
+		if same >= 0 {
+			origins = append(origins, before[same])
+			continue
+		}
+		if o.origin, err = e.newOrigin(c, &c.Origins[i]); err != nil {
+			closeOrigins(origins, before)
+			return nil, err
+		}
+		origins = append(origins, o)
+	}
+	return origins, nil
+}
+
+func (e *Edge) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, error) {
+	options, err := originOptions(c, o)
+	if err != nil {
+		return nil, err
+	}
+	options.ClientShare = e.config.Limits.OriginShare // not live: the value of the start
+	options.Metrics, options.Panics, options.Dial, options.DialFailed = e.calls, e.panics, e.dialer.Dial, e.dialer.Failed
+	options.OnChange = func(change origin.Change) { e.serverChanged(o.Name, change) }
+	return origin.New(options)
+}
+
+// closeOrigins closes the origins that are not in kept.
+func closeOrigins(origins, kept []liveOrigin) {
+	for _, o := range originsNotIn(origins, kept) {
+		o.Close()
+	}
+}
+
+// originsNotIn returns the origins that are not in others.
+func originsNotIn(origins, others []liveOrigin) (out []*origin.Origin) {
+	for _, o := range origins {
+		if !slices.ContainsFunc(others, func(k liveOrigin) bool { return k.origin == o.origin }) {
+			out = append(out, o.origin)
+		}
+	}
+	return out
+}
+
+// digestOf returns a digest of the contents of the files that t names. An unreadable file counts as
+// empty; originTLS reports it.
+func digestOf(t *config.OriginTLS) string {
+	h := sha256.New()
+	for _, path := range []string{t.CA, t.Certificate, t.Key} {
+		data, _ := readRegular(path)
+		sum := sha256.Sum256(data)
+		h.Write(sum[:])
+	}
+	return string(h.Sum(nil))
+}
+
+func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
+	servers, faults := originServers(c, o)
+	if len(faults) > 0 {
+		return origin.Options{}, faults
+	}
+	options := origin.Options{
+		Name: o.Name, Servers: servers, HTTP2: o.Protocol == config.HTTP2,
+		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
+		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
+		Ejection: balance.Ejection{
+			Failures: o.Ejection.Failures, Ratio: o.Ejection.FailureRatio,
+			Window: o.Ejection.Window, Requests: o.Ejection.MinRequests, Targets: o.Ejection.MinTargets,
+			Backoff: o.Ejection.Backoff, MaxBackoff: o.Ejection.MaxBackoff,
+			Refuse: o.Ejection.AllEjected == config.AllRefused,
+		},
+		Health: origin.Health{
+			Path: o.Health.Path, Interval: o.Health.Interval, Timeout: o.Health.Timeout,
+			Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy, From: o.Health.Status.From, To: o.Health.Status.To,
+		},
+	}
+	switch o.Balance {
+	case config.LeastConnections:
+		options.Balance = balance.LeastConnections
+	case config.BalanceHash:
+		options.Balance = balance.Hash
+	case config.RoundRobin:
+	}
+	if o.HostHeader != config.HostClient && o.HostHeader != config.HostServer {
+		options.Health.Host = o.HostHeader
+	}
+	return options, nil
+}
+
+func originServers(c *config.Config, o *config.Origin) ([]origin.Server, config.Errors) {
+	settings, faults := originTLS(c, o)
+	var out []origin.Server
+	for _, s := range o.Servers {
+		server := origin.Server{Address: s.Address, Weight: s.Weight, Backup: s.Backup}
+		if s.TLS {
+			server.TLS = settings
+		}
+		if o.HostHeader == config.HostServer {
+			server.Host = s.Host
+		}
+		out = append(out, server)
+	}
+	return out, faults
+}
+
+// serverChanged logs that a server was taken out of use or brought back. A server that was both
+// ejected and down comes back in two steps; the first is no new failure.
+func (e *Edge) serverChanged(name string, c origin.Change) {
+	args := []any{"origin", name, "server", c.Server, "state", c.State.String()}
+	if c.State == balance.Up {
+		e.log.Info("origin server is back", args...)
+		return
+	}
+	if c.Err == nil {
+		e.log.Info("origin server is still out", args...)
+		return
+	}
+	e.log.Warn("origin server is out", append(args, slog.Any("error", c.Err))...)
+}
+
+// originStats returns what the origins in force do now.
+func (e *Edge) originStats() (all []origin.Stats) {
+	now := time.Now()
+	for _, o := range e.now.Load().origins {
+		all = append(all, o.origin.Stats(now))
+	}
+	return all
+}
+
+// OriginStatus is one origin.
+type OriginStatus struct {
+	Name    string         `json:"name"`
+	Waiting int            `json:"queue_requests"`
+	Servers []ServerStatus `json:"servers"`
+
+	FirstByte       FirstByteStatus `json:"first_byte"`        // since the start
+	FirstByteLately FirstByteStatus `json:"first_byte_lately"` // in the last lately_seconds
+}
+
+// FirstByteStatus is the time from a request to the first byte of the origin's response. P50 and P95 are quantiles,
+// estimated from the buckets of edgeproxy_origin_first_byte_seconds. All are 0 if there were no responses.
+type FirstByteStatus struct {
+	Responses int64   `json:"responses"`
+	Mean      float64 `json:"mean_seconds"`
+	P50       float64 `json:"p50_seconds"`
+	P95       float64 `json:"p95_seconds"`
+}
+
+func statusOfFirstByte(f origin.FirstByte) FirstByteStatus {
+	return FirstByteStatus{Responses: f.Count, Mean: f.Mean().Seconds(), P50: f.Quantile(0.5).Seconds(), P95: f.Quantile(0.95).Seconds()}
+}
+
+// ServerStatus is one server of an origin.
+type ServerStatus struct {
+	Address    string  `json:"address"`
+	State      string  `json:"state"`               // up, ejected, down
+	EjectedFor float64 `json:"ejected_for_seconds"` // until its next trial
+	Weight     int     `json:"weight"`
+	Backup     bool    `json:"backup"`
+	Active     int     `json:"active_connections"`
+	Idle       int     `json:"idle_connections"`
+	Upgraded   int     `json:"upgraded_connections"`
+	HTTP2      int     `json:"http2_connections"` // if any, active_connections counts the requests on them
+}
+
+func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) OriginStatus {
+	s, all := o.origin.Stats(now), o.origin.FirstByte()
+	out := OriginStatus{Name: s.Name, Waiting: s.Waiting, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
+	for _, v := range s.Servers {
+		out.Servers = append(out.Servers, ServerStatus{
+			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Backup: v.Backup, Active: v.Active, Idle: v.Idle,
+			Upgraded: v.Upgraded, HTTP2: v.HTTP2,
+		})
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+package edge
+
+import (
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin"
+)
+
+// A server that was ejected and down answers its checks again, and its trial is yet to
+// come: that was logged as one more outage.
+func TestServerThatIsHalfBackIsNoNewOutage(t *testing.T) {
+	f := func(c origin.Change, want string) {
+		t.Helper()
+		var log strings.Builder
+		e := &Edge{log: slog.New(slog.NewTextHandler(&log, nil))}
+		e.serverChanged("app", c)
+		if _, got, _ := strings.Cut(strings.TrimSpace(log.String()), " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f(origin.Change{Server: "h:1", State: balance.Down, Err: io.EOF}, `level=WARN msg="origin server is out" origin=app server=h:1 state=down error=EOF`)
+	f(origin.Change{Server: "h:1", State: balance.Ejected}, `level=INFO msg="origin server is still out" origin=app server=h:1 state=ejected`)
+	f(origin.Change{Server: "h:1", State: balance.Up}, `level=INFO msg="origin server is back" origin=app server=h:1 state=up`)
+}

@@ -1,0 +1,91 @@
+package edge
+
+import (
+	"sync"
+	"time"
+
+	"edgeproxy/internal/origin"
+)
+
+// Counts since the start say little about the present after a week. So a snapshot of counts is taken from time to time, and
+// /status shows how much they have grown since the oldest one: in the last minute, or a little more.
+const (
+	snapshotEvery = 10 * time.Second
+	snapshotsKept = 7
+)
+
+// countSnapshot has the counts at one moment. It is immutable.
+type countSnapshot struct {
+	at         time.Time
+	limits     map[string]int64            // by kind and name, see limitsStatus
+	firstBytes map[string]origin.FirstByte // by origin
+}
+
+// recentCounts keeps the snapshots of the last minute. It is safe for concurrent use.
+type recentCounts struct {
+	take    func() countSnapshot
+	guarded func(step func())
+
+	mu        sync.Mutex
+	snapshots []countSnapshot // the oldest first, at least one
+
+	quit    chan struct{}
+	working sync.WaitGroup
+	closing sync.Once
+}
+
+// newRecentCounts takes the first snapshot, and more of them until close. guarded runs a step and survives its panic.
+func newRecentCounts(take func() countSnapshot, guarded func(step func())) *recentCounts {
+	l := &recentCounts{take: take, guarded: guarded, snapshots: []countSnapshot{take()}, quit: make(chan struct{})}
+	l.working.Go(l.work)
+	return l
+}
+
+func (l *recentCounts) work() {
+	tick := time.NewTicker(snapshotEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			l.guarded(func() { l.add(l.take()) })
+		case <-l.quit:
+			return
+		}
+	}
+}
+
+func (l *recentCounts) add(n countSnapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.snapshots = append(l.snapshots, n); len(l.snapshots) > snapshotsKept {
+		l.snapshots = append(l.snapshots[:0:0], l.snapshots[1:]...)
+	}
+}
+
+// since returns the oldest snapshot. For a nil recentCounts it is one of now, without counts.
+func (l *recentCounts) since(now time.Time) countSnapshot {
+	if l == nil {
+		return countSnapshot{at: now}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.snapshots[0]
+}
+
+// close ends the snapshots. It may be called again, and on nil.
+func (l *recentCounts) close() {
+	if l != nil {
+		l.closing.Do(func() { close(l.quit) })
+		l.working.Wait()
+	}
+}
+
+// snapshot returns the current counts.
+func (e *Edge) snapshot() countSnapshot {
+	n := countSnapshot{at: time.Now(), limits: map[string]int64{}, firstBytes: map[string]origin.FirstByte{}}
+	e.eachLimit(func(kind, name string, count int64) { n.limits[kind+" "+name] = count })
+	for _, o := range e.now.Load().origins {
+		n.firstBytes[o.config.Name] = o.origin.FirstByte()
+	}
+	return n
+}

@@ -1,0 +1,264 @@
+package edge
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/watch"
+)
+
+// Reasons why a reload does not happen.
+var (
+	errDraining = errors.New("the proxy is shutting down")
+	errBusy     = errors.New("another reload is in progress")
+	errNoFile   = errors.New("serve was started from flags, without a file: there is nothing to reload")
+)
+
+// reloader reloads the configuration file, one reload at a time, on a signal, on a request
+// to the admin listener, or on a change of the file.
+type reloader struct {
+	edge   *Edge
+	source Source // without a file a reload fails with errNoFile; its digest is guarded by turn
+	watch  *watch.File
+
+	turn   chan struct{} // a lock: holds one value while no reload runs
+	closed chan struct{} // closed by close: no reload begins any more
+	last   atomic.Pointer[ReloadStatus]
+}
+
+// ReloadStatus is the result of the last reload; before the first it is that of the start.
+type ReloadStatus struct {
+	File       string    `json:"file"`
+	Successful bool      `json:"last_reload_successful"`
+	Error      string    `json:"error,omitempty"` // of the last one
+	Success    time.Time `json:"last_success"`
+	Restart    []Change  `json:"needs_restart"` // settings of the file that are not in force
+}
+
+// Change is a setting with its old and new value, as the file writes them.
+type Change struct {
+	Path string `json:"path"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+}
+
+// Reloaded is the document of a successful POST /reload.
+type Reloaded struct {
+	File    string   `json:"file"`
+	Changed []Change `json:"changed"`
+	Restart []Change `json:"needs_restart"` // differ from the values in force
+}
+
+// Refusal is the document of a failed POST /reload. Nothing has changed.
+type Refusal struct {
+	Error    string   `json:"error"`
+	Problems []string `json:"problems,omitempty"` // FILE:LINE:COL: key: value: what is wanted
+}
+
+// newReloader returns the reloader of e. The configuration of e was loaded from source.
+func newReloader(e *Edge, from Source) *reloader {
+	r := &reloader{edge: e, source: from, turn: make(chan struct{}, 1), closed: make(chan struct{})}
+	r.turn <- struct{}{}
+	r.last.Store(&ReloadStatus{File: from.File, Successful: true, Success: e.started.UTC().Round(time.Millisecond), Restart: []Change{}})
+	e.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_config_last_reload_successful", Help: "1 if the last reload was applied, or there was none; 0 if the file was refused.",
+		}, func() float64 {
+			if r.last.Load().Successful {
+				return 1
+			}
+			return 0
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_config_last_reload_success_timestamp_seconds", Help: "When the configuration in force was applied.",
+		}, func() float64 { return float64(r.last.Load().Success.UnixMilli()) / 1000 }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_config_needs_restart_settings", Help: "Settings of the file that wait for a restart.",
+		}, func() float64 { return float64(len(r.last.Load().Restart)) }),
+	)
+	return r
+}
+
+// start watches the file.
+func (r *reloader) start() {
+	if r == nil || r.source.File == "" {
+		return
+	}
+	w, err := watch.New(r.source.File, r.changed, r.edge.panics.Quietly)
+	if err != nil {
+		r.edge.log.Warn("the configuration file is not watched; reload it with SIGHUP or edgeproxy reload", "error", err)
+		return
+	}
+	r.watch = w
+	r.changed() // the file may have changed since the start read it
+}
+
+// close ends the watch, waits for a reload in progress, and lets no other begin.
+func (r *reloader) close() {
+	if r == nil {
+		return
+	}
+	close(r.closed)
+	if r.watch != nil {
+		r.watch.Close()
+	}
+	<-r.turn
+}
+
+func (r *reloader) status() *ReloadStatus {
+	if r == nil || r.source.File == "" {
+		return nil
+	}
+	return r.last.Load()
+}
+
+// changed reloads if the content differs from what was read last.
+func (r *reloader) changed() {
+	if data, err := readRegular(r.source.File); err == nil && sha256.Sum256(data) != r.lastDigest() {
+		_, _ = r.reload(context.Background(), "file") // the error is logged
+	}
+}
+
+// lastDigest returns the digest of the file as it was read last, or zero during shutdown.
+func (r *reloader) lastDigest() (digest [sha256.Size]byte) {
+	if r.acquire(context.Background()) == nil {
+		digest = r.source.digest
+		r.turn <- struct{}{}
+	}
+	return digest
+}
+
+// acquire waits for turn. It fails with errDraining during shutdown, and with errBusy when ctx ends.
+func (r *reloader) acquire(ctx context.Context) error {
+	if r.edge.draining.Load() {
+		return errDraining
+	}
+	select {
+	case <-r.turn:
+		return nil
+	case <-r.closed:
+		return errDraining
+	case <-ctx.Done():
+		return errBusy
+	}
+}
+
+// reload applies the file. After an error nothing has changed. cause is for the log.
+func (r *reloader) reload(ctx context.Context, cause string) (*Reloaded, error) {
+	if r == nil || r.source.File == "" {
+		return nil, errNoFile
+	}
+	if err := r.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { r.turn <- struct{}{} }()
+	r.edge.logNotifyError(r.edge.supervisor.Reloading())
+	defer func() { r.edge.logNotifyError(r.edge.supervisor.Ready(r.verdict())) }()
+	log, now := r.edge.log.With("cause", cause, "file", r.source.File), time.Now()
+	before := r.edge.now.Load().config
+	c, err := r.load()
+	if err == nil {
+		err = r.edge.apply(c)
+	}
+	status := *r.last.Load()
+	if err != nil {
+		log.Error("the configuration was not reloaded; the running one stays in force", "error", err)
+		status.Successful, status.Error = false, err.Error()
+		r.last.Store(&status)
+		return nil, err
+	}
+	a := &Reloaded{File: r.source.File, Changed: []Change{}, Restart: []Change{}}
+	for _, change := range config.Changes(before, c) {
+		if change.Live {
+			a.Changed = append(a.Changed, Change{change.Path, change.Old, change.New})
+		}
+	}
+	for _, change := range config.Changes(r.edge.config, c) {
+		if !change.Live {
+			a.Restart = append(a.Restart, Change{change.Path, change.Old, change.New})
+		}
+	}
+	status.Successful, status.Error, status.Success, status.Restart = true, "", now.UTC().Round(time.Millisecond), a.Restart
+	r.last.Store(&status)
+	for _, w := range Warnings(c) {
+		log.Warn("configuration", "warning", w.String())
+	}
+	log.Info("configuration reloaded", "changed", paths(a.Changed))
+	if len(a.Restart) > 0 {
+		log.Warn("changed settings need a restart", "settings", paths(a.Restart))
+	}
+	return a, nil
+}
+
+// Reload reloads the configuration because of cause, such as the name of a signal, and waits for the end of it. After a
+// failure nothing has changed. The log has the result.
+func (e *Edge) Reload(cause string) {
+	e.panics.Quietly(func() {
+		_, err := e.reloader.reload(context.Background(), cause)
+		if errors.Is(err, errNoFile) || errors.Is(err, errDraining) {
+			e.log.Warn("the configuration was not reloaded", "cause", cause, "error", err)
+		}
+	})
+}
+
+// verdict describes the result of the last reload for the supervisor's status line.
+func (r *reloader) verdict() string {
+	if r.last.Load().Successful {
+		return "serving"
+	}
+	return "serving with the previous configuration: the file was refused"
+}
+
+// load reads and validates the file.
+func (r *reloader) load() (*config.Config, error) {
+	data, err := readRegular(r.source.File)
+	if err != nil {
+		return nil, err
+	}
+	r.source.digest = sha256.Sum256(data) // before load reads it: the watch then sees a change in between
+	c, err := r.source.load()
+	if err != nil {
+		return nil, err
+	}
+	return c, validateBeside(c, r.edge.config)
+}
+
+func paths(changes []Change) []string {
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = c.Path
+	}
+	return out
+}
+
+// serveRequest answers POST /reload: it is admin.Options.Reload.
+func (r *reloader) serveRequest(ctx context.Context) (status int, answer any) {
+	a, err := r.reload(ctx, "request")
+	refusal := Refusal{}
+	var faults config.Errors
+	switch {
+	case err == nil:
+		return http.StatusOK, a
+	case errors.Is(err, errDraining), errors.Is(err, errBusy):
+		status = http.StatusServiceUnavailable
+	case errors.Is(err, errNoFile):
+		status = http.StatusConflict
+	case errors.As(err, &faults):
+		status, refusal.Problems = http.StatusUnprocessableEntity, strings.Split(faults.Error(), "\n")
+	default:
+		status = http.StatusUnprocessableEntity
+	}
+	refusal.Error = "nothing has changed: " + err.Error()
+	if len(refusal.Problems) > 0 {
+		refusal.Error = "nothing has changed: the file is refused"
+	}
+	return status, refusal
+}

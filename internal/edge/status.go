@@ -1,0 +1,189 @@
+package edge
+
+import (
+	"runtime"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/shadow"
+)
+
+// Status is the document of GET /status.
+type Status struct {
+	Node      string          `json:"node"`
+	Version   string          `json:"version"`
+	Go        string          `json:"go"`
+	Started   time.Time       `json:"started"`
+	Uptime    float64         `json:"uptime_seconds"`
+	Lately    float64         `json:"lately_seconds"` // the span of all fields named lately: a minute, or a little more
+	Ready     bool            `json:"ready"`
+	Addresses []string        `json:"addresses"`
+	Requests  proxy.Status    `json:"requests"`
+	Limits    LimitsStatus    `json:"limits"`
+	Cache     CacheStatus     `json:"cache"`
+	Origins   []OriginStatus  `json:"origins"`
+	Admission AdmissionStatus `json:"admission"`
+	Filters   []FilterStatus  `json:"filters"`
+	Config    *ReloadStatus   `json:"config,omitempty"` // only if there is a configuration file
+
+	Certificates     []CertificateStatus `json:"certificates,omitempty"` // those that expire first
+	CertificateCount int                 `json:"certificate_count,omitempty"`
+}
+
+// AdmissionStatus is the gate, the state file and the shadow policies.
+type AdmissionStatus struct {
+	GateOpen bool                 `json:"gate_open"`
+	State    *StateStatus         `json:"state,omitempty"`
+	Shadow   []shadow.PolicyStats `json:"shadow,omitempty"`
+}
+
+// StateStatus is the file with saved sightings.
+type StateStatus struct {
+	File     string     `json:"file"`
+	Saves    int64      `json:"saves"`
+	Failures int64      `json:"failures"`
+	Saved    *time.Time `json:"saved,omitempty"`
+	Bytes    int64      `json:"bytes"`
+}
+
+// CacheStatus is the memory tier, and the stage and the disk tier if there are any.
+type CacheStatus struct {
+	TierStatus
+	Stage *TierStatus `json:"stage,omitempty"`
+	Disk  *DiskStatus `json:"disk,omitempty"`
+}
+
+// TierStatus is one tier of the cache. Evictions are counted by cause.
+type TierStatus struct {
+	Objects        int64            `json:"objects"`
+	Bytes          int64            `json:"bytes"`
+	MaxBytes       int64            `json:"max_bytes"`
+	Writes         int64            `json:"writes"`
+	WriteBytes     int64            `json:"write_bytes"`
+	Evictions      map[string]int64 `json:"evictions"`
+	StoresNeverHit int64            `json:"stores_never_hit"`
+	Replaced       int64            `json:"replaced"`
+	Purged         int64            `json:"purged"`
+	Promoted       int64            `json:"promoted,omitempty"` // from the stage to the memory tier
+
+	// EvictionAge is the age in seconds of recently evicted objects, by cause; see cache.TierStats. Causes that have
+	// evicted nothing are not in it.
+	EvictionAge map[string]float64 `json:"eviction_age_seconds"`
+}
+
+// FilterStatus is one filter of sightings and its window. Rotations are counted by cause.
+type FilterStatus struct {
+	Name               string           `json:"name"`
+	Generations        []Generation     `json:"generations"`
+	FalsePositiveRatio float64          `json:"false_positive_ratio_expected"` // computed from the current fill
+	Measured           Measured         `json:"measured"`
+	WindowSeconds      float64          `json:"window_seconds"`
+	WindowKeys         int64            `json:"window_keys"`
+	WindowObjects      int64            `json:"window_objects,omitempty"` // only of fitted windows
+	Bytes              int64            `json:"bytes"`
+	Rotations          map[string]int64 `json:"rotations"`
+}
+
+// Measured has the false positives that a sample of keys, remembered exactly, has found. The
+// ratios cover the last generations, the counts everything since the start.
+type Measured struct {
+	FalsePositiveRatio float64 `json:"false_positive_ratio"`
+	Expected           float64 `json:"false_positive_ratio_expected"` // mean over the same sightings
+	RatioUnseen        int64   `json:"ratio_unseen"`                  // sightings behind the ratio
+	Unseen             int64   `json:"unseen"`
+	FalsePositives     int64   `json:"false_positives"`
+	FalseNegatives     int64   `json:"false_negatives"`
+	Share              float64 `json:"share_of_keys"`
+	Keys               int     `json:"keys"`
+	Capacity           int     `json:"capacity"`
+}
+
+// Generation is one generation of a filter: one of the times that its window is made of.
+type Generation struct {
+	FillRatio float64 `json:"fill_ratio"`
+	Keys      int64   `json:"keys"`
+	Age       float64 `json:"age_seconds"`
+}
+
+// Status returns the document of GET /status at this moment.
+func (e *Edge) Status() *Status {
+	now := time.Now()
+	since := e.recent.since(now)
+	s := &Status{
+		Node: e.config.Node.Name, Version: e.version, Go: runtime.Version(),
+		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
+		Addresses: e.Addresses(), Requests: e.proxy.Status(), Cache: e.cacheStatus(), Filters: []FilterStatus{},
+		Admission: e.admissionStatus(), Config: e.reloader.status(),
+		Lately: now.Sub(since.at).Seconds(), Limits: e.limitsStatus(since),
+	}
+	for _, o := range e.now.Load().origins {
+		s.Origins = append(s.Origins, statusOfOrigin(o, now, since))
+	}
+	s.Certificates, s.CertificateCount = e.certificatesStatus(now)
+	for _, f := range e.gate.Stats(now) {
+		s.Filters = append(s.Filters, statusOfFilter(f, now))
+	}
+	return s
+}
+
+func (e *Edge) cacheStatus() CacheStatus {
+	c := e.store.Stats()
+	s := CacheStatus{TierStatus: statusOfTier(c.TierStats), Disk: e.diskStatus(c.Disk)}
+	if c.Stage.MaxBytes > 0 {
+		stage := statusOfTier(c.Stage)
+		s.Stage = &stage
+	}
+	return s
+}
+
+func statusOfTier(t cache.TierStats) TierStatus {
+	return TierStatus{
+		Objects: t.Objects, Bytes: t.Bytes, MaxBytes: t.MaxBytes, Writes: t.Writes, WriteBytes: t.WriteBytes,
+		Replaced: t.Replaced, Purged: t.Purged, Promoted: t.Promoted, StoresNeverHit: t.NeverHit,
+		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants}, EvictionAge: evictionAges(t),
+	}
+}
+
+func evictionAges(t cache.TierStats) map[string]float64 {
+	out := map[string]float64{}
+	for cause, age := range map[string]time.Duration{"capacity": t.CapacityAge, "rejected": t.RejectedAge} {
+		if age > 0 {
+			out[cause] = age.Seconds()
+		}
+	}
+	return out
+}
+
+func (e *Edge) admissionStatus() AdmissionStatus {
+	s := AdmissionStatus{GateOpen: e.gate.Open()}
+	if path := e.config.Admission.State; path != "" {
+		st := e.gate.StateStats()
+		s.State = &StateStatus{File: path, Saves: st.Saves, Failures: st.Failures, Bytes: st.Bytes}
+		if !st.Saved.IsZero() {
+			s.State.Saved = &st.Saved
+		}
+	}
+	if e.shadow != nil {
+		s.Shadow = e.shadow.Stats()
+	}
+	return s
+}
+
+func statusOfFilter(f admission.FilterStats, now time.Time) FilterStatus {
+	s := FilterStatus{
+		Name: f.Name, FalsePositiveRatio: f.FalsePositiveRatio, WindowSeconds: f.Window.Seconds(), WindowKeys: f.Keys,
+		Bytes: f.Bytes, Rotations: map[string]int64{"time": f.Rotations.Time, "full": f.Rotations.Full, "fitted": f.Rotations.Fitted},
+		WindowObjects: f.Objects,
+	}
+	m := f.Measured
+	s.Measured = Measured{
+		FalsePositiveRatio: m.Ratio, Expected: m.Expected, RatioUnseen: m.HorizonUnseen, Unseen: m.Unseen,
+		FalsePositives: m.FalsePositives, FalseNegatives: m.FalseNegatives, Share: m.Share, Keys: m.Keys, Capacity: m.Capacity,
+	}
+	for _, g := range f.Generations {
+		s.Generations = append(s.Generations, Generation{g.FillRatio, g.Keys, max(now.Sub(g.Start).Seconds(), 0)})
+	}
+	return s
+}

@@ -1,0 +1,84 @@
+package edge
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+)
+
+// Validate checks what the config package cannot: whether filters of these sizes can be built, whether key,
+// header and match rules are valid, whether the files that settings name hold what they should (certificates, tokens,
+// users, pages), and whether directories and files can be written to. It changes nothing. The error is a config.Errors.
+func Validate(c *config.Config) error { return validateBeside(c, nil) }
+
+// validateBeside is validate for a reload. running is the configuration in force, nil at a start.
+func validateBeside(c, running *config.Config) error {
+	var faults config.Errors
+	for _, f := range []struct {
+		section string
+		filter  *admission.FilterOptions
+		layout  bloom.Layout
+		name    string
+	}{
+		{"admission.second_hit", window(c.Admission.SecondHit), bloom.SplitBlock, admission.SecondHitFilter},
+		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine, admission.CountingFilter},
+	} {
+		if f.filter.Fitted { // its capacity is the largest that it may be fitted to
+			f.filter.Capacity = admission.MostKeys(f.name, gatedTierBytes(c))
+		}
+		for _, fault := range joinedErrors[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
+			option, want := fault.Option, fault.Want
+			if f.filter.Fitted && option == "capacity" { // a fitted window has no capacity in the file
+				option, want = "false_positive_rate", "a higher one, or window: fixed; a window that fits this cache may need more keys than one filter holds at this rate"
+			}
+			faults = append(faults, c.Fault(f.section+"."+option, "want "+want))
+		}
+	}
+	faults = append(faults, keyFaults(c)...)
+	faults = append(faults, headerFaults(c)...)
+	faults = append(faults, matchFaults(c)...)
+	faults = append(faults, answerFaults(c)...)
+	faults = append(faults, accessFaults(c)...)
+	faults = append(faults, pageFaults(c)...)
+	faults = append(faults, tokenFaults(c)...)
+	faults = append(faults, certificateFaults(c)...)
+	faults = append(faults, acmeFaults(c, running)...)
+	faults = append(faults, spoolFaults(c)...)
+	faults = append(faults, diskFaults(c, running)...)
+	faults = append(faults, openFaults(c, running)...)
+	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
+		return nil
+	}
+	return faults
+}
+
+// Warnings returns the warnings of c itself, and those about files that everybody can read, about certificates, and about
+// origins that are this proxy.
+func Warnings(c *config.Config) []config.Warning {
+	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
+	if path := c.Admin.TokenFile; path != "" {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
+			out = append(out, c.Warn(tokenFileKey, "everybody on this machine can read the token and purge with it: want mode 0600 or 0640"))
+		}
+	}
+	return out
+}
+
+// joinedErrors returns the errors of one type that err joins.
+func joinedErrors[E error](err error) (out []E) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range several.Unwrap() {
+			out = append(out, joinedErrors[E](e)...)
+		}
+		return out
+	}
+	if one, ok := errors.AsType[E](err); ok {
+		out = append(out, one)
+	}
+	return out
+}
