@@ -84,7 +84,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom",
 				"internal/cache", "internal/cache/disk", "internal/cachekey", "internal/certs", "internal/compress", "internal/dashboard", "internal/dial",
 				"internal/field", "internal/front/http1", "internal/front/http2", "internal/listen", "internal/origin", "internal/pace", "internal/pinned",
-				"internal/policy", "internal/proxy", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/routing",
+				"internal/policy", "internal/proxy", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing",
 				"internal/sendfile", "internal/shadow", "internal/spans", "internal/spool", "internal/statefile", "internal/supervisor", "internal/top",
 				"internal/watch", "internal/wire",
 			},
@@ -95,6 +95,7 @@ func rooms() map[string]room {
 		"internal/field":    {},
 		"internal/fit":      {},
 		"internal/flight":   {ours: []string{"internal/client"}},
+		"internal/rewrite":  {ours: []string{"internal/wire"}},
 		"internal/forwarded": {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
@@ -130,7 +131,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
+				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},

@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -116,7 +117,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		}
 		routes = append(routes, proxy.Route{
 			ErrorPages: pages,
-			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
+			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(c, &r), Answer: answer, Access: access,
 			Name: r.Name, Match: matchOf(&r.Match),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
@@ -134,8 +135,8 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 	return routes, nil
 }
 
-// rewrite returns how a route changes the target and host that it sends to its origin; nil: it changes nothing.
-func rewrite(c *config.Config, r *config.Route) *proxy.Rewrite {
+// rewriteRule returns how a route changes the target and host that it sends to its origin; nil: it changes nothing.
+func rewriteRule(c *config.Config, r *config.Route) *rewrite.Rule {
 	if !r.Rewrites() {
 		return nil
 	}
@@ -148,7 +149,7 @@ func rewrite(c *config.Config, r *config.Route) *proxy.Rewrite {
 			hosts = append(hosts, s.Host)
 		}
 	}
-	return proxy.NewRewrite(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
+	return rewrite.New(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
 }
 
 func cachingOptions(c config.Caching) rfc9111.Options {

@@ -14,6 +14,7 @@ import (
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/routing"
 )
 
@@ -81,7 +82,7 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 		if len(values) < 2 {
 			return nil, fmt.Errorf("set route rewrite: want two prefixes, got %q", values)
 		}
-		w := proxy.NewRewrite(strings.Trim(values[0], "-"), strings.Trim(values[1], "-"), len(values) == 2, []string{"inner.test:9000"})
+		w := rewrite.New(strings.Trim(values[0], "-"), strings.Trim(values[1], "-"), len(values) == 2, []string{"inner.test:9000"})
 		return func(r *proxy.Route) { r.Rewrite = w }, nil
 	case "page", "intercept":
 		return pageChange(key, values)

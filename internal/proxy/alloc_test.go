@@ -20,6 +20,7 @@ import (
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/routing"
 	"edgeproxy/internal/spans"
 )
@@ -168,7 +169,7 @@ func TestHitOfAUserAllocatesNothing(t *testing.T) {
 
 func TestHitOfARewrittenRouteAllocatesNothing(t *testing.T) {
 	to := edgetest.OtherRoute{Name: "api", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.PathPrefixes, r.Rewrite = []string{"/a-prefix-that-is-longer-than-a-small-buffer"}, proxy.NewRewrite("/a-prefix-that-is-longer-than-a-small-buffer", "", true, nil)
+		r.PathPrefixes, r.Rewrite = []string{"/a-prefix-that-is-longer-than-a-small-buffer"}, rewrite.New("/a-prefix-that-is-longer-than-a-small-buffer", "", true, nil)
 	}}}
 	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{to}, Origin: hitOrigin(t)})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/a-prefix-that-is-longer-than-a-small-buffer/1024", ""))

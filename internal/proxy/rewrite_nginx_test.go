@@ -11,6 +11,7 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/testkit"
 )
 
@@ -35,7 +36,7 @@ func TestRewritingIsThatOfNginx(t *testing.T) {
 	o.Origin.Address = app.Address
 	e := edgetest.Start(t, o)
 	mustSwap(t, e, func(l *proxy.Live) {
-		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api/"}, proxy.NewRewrite("/api/", "/v2/", true, nil)
+		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api/"}, rewrite.New("/api/", "/v2/", true, nil)
 	})
 	// through returns what the origin was asked for by way of a proxy, and where its Location leads the client.
 	through := func(proxy, target, leads string) (atOrigin, host, to string) {

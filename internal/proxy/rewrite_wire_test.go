@@ -6,13 +6,14 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/rewrite"
 )
 
 // rewrites has the route of e take /api away and put /v2 there.
 func rewrites(t *testing.T, e *edgetest.Edge) {
 	t.Helper()
 	mustSwap(t, e, func(l *proxy.Live) {
-		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api"}, proxy.NewRewrite("/api", "/v2", true, nil)
+		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api"}, rewrite.New("/api", "/v2", true, nil)
 	})
 }
 

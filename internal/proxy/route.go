@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/routing"
 )
@@ -31,7 +32,7 @@ type Route struct {
 	Answer *OwnAnswer
 	Origin *origin.Origin
 	// Rewrite gives requests to the origin another path; nil does not.
-	Rewrite *Rewrite
+	Rewrite *rewrite.Rule
 	// Connect is how long a connection to the origin may take, FirstByte a response head, Idle one read of a
 	// body or one write; 0 is what its options say.
 	Connect, FirstByte, Idle time.Duration

@@ -1,0 +1,100 @@
+package rewrite
+
+import (
+	"bytes"
+	"strings"
+
+	"edgeproxy/internal/wire"
+)
+
+// Rule says which begin of the path the origin has in place of the client's. It is immutable, and safe for
+// concurrent use; nil is none.
+type Rule struct {
+	// Strip is the begin of the path that the origin does not have: "", or whole segments as they stand
+	// in targets, without % and without a slash at the end. All paths of the route begin with it.
+	Strip string
+	// Add is what it has there instead, of the same form.
+	Add string
+	// Locations has Location and Content-Location say where clients find what the origin names.
+	Locations bool
+	// Hosts are those by which the origin may call itself, beside what it is sent as Host: in
+	// lower case, without the default port.
+	Hosts []string
+}
+
+// New returns a Rule from strip to add, with the other fields as they are named. A slash at the end of either
+// path does not matter. The Rule keeps hosts.
+func New(strip, add string, locations bool, hosts []string) *Rule {
+	return &Rule{Strip: strings.TrimRight(strip, "/"), Add: strings.TrimRight(add, "/"), Locations: locations, Hosts: hosts}
+}
+
+// Takes reports whether an origin reads the rewritten target as what target means here, which is path: the
+// bytes are those of Strip, and no dot segment leads out of Add, or back through Strip. A segment of dots with
+// parameters is one, too: some origins take the parameters away before they resolve the path. What is not taken
+// could be read in two ways, and must not be asked for.
+func (w *Rule) Takes(target wire.Target, path []byte) bool {
+	if string(target.Raw) == "*" {
+		return true
+	}
+	n := len(w.Strip)
+	if len(target.Path) < n || string(target.Path[:n]) != w.Strip || len(target.Path) > n && target.Path[n] != '/' {
+		return false
+	}
+	if dotsWithParameters(path) {
+		return false
+	}
+	if !target.Ambiguous {
+		return true
+	}
+	if w.Add == "" && w.Strip != "" && bytes.HasPrefix(target.Path[n:], []byte("//")) {
+		return false // an origin that makes a URL of it would read a host
+	}
+	rest, ok := bytes.CutPrefix(path, []byte(w.Strip))
+	if !ok {
+		return false
+	}
+	want := append([]byte(w.Add), rest...)
+	return bytes.Equal(wire.AppendPath(nil, w.Append(nil, target.Path)), want)
+}
+
+// dotsWithParameters reports whether a segment of path, which is decoded, is . or .. but for what follows a semicolon.
+func dotsWithParameters(path []byte) bool {
+	for rest := path; ; {
+		at := bytes.IndexByte(rest, ';')
+		if at < 0 {
+			return false
+		}
+		switch segment := rest[bytes.LastIndexByte(rest[:at], '/')+1 : at]; string(segment) {
+		case ".", "..":
+			return true
+		}
+		if rest = rest[at:]; bytes.IndexByte(rest, '/') < 0 {
+			return false
+		}
+		rest = rest[bytes.IndexByte(rest, '/'):]
+	}
+}
+
+// Append appends what the origin is asked for in place of target, which Takes has let through, with or
+// without a query. It allocates nothing when dst has room.
+func (w *Rule) Append(dst, target []byte) []byte {
+	if string(target) == "*" {
+		return append(dst, target...)
+	}
+	rest := target[len(w.Strip):]
+	if dst = append(dst, w.Add...); w.Add == "" && (len(rest) == 0 || rest[0] == '?') {
+		dst = append(dst, '/')
+	}
+	return append(dst, rest...)
+}
+
+// AtOrigin is Append for a path as text: "" if the origin has nothing in its place, and path itself if w is nil.
+func (w *Rule) AtOrigin(path string) string {
+	switch {
+	case w == nil:
+		return path
+	case !strings.HasPrefix(path, w.Strip):
+		return ""
+	}
+	return string(w.Append(nil, []byte(path)))
+}
