@@ -85,7 +85,7 @@ func rooms() map[string]room {
 				"internal/cache", "internal/cache/disk", "internal/cachekey", "internal/certs", "internal/compress", "internal/dashboard", "internal/dial",
 				"internal/field", "internal/front/http1", "internal/front/http2", "internal/listen", "internal/origin", "internal/pace", "internal/pinned",
 				"internal/policy", "internal/proxy", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing",
-				"internal/sendfile", "internal/shadow", "internal/spans", "internal/spool", "internal/statefile", "internal/supervisor", "internal/top",
+				"internal/sendfile", "internal/shadow", "internal/spans", "internal/spool", "internal/statefile", "internal/supervisor", "internal/template", "internal/top",
 				"internal/watch", "internal/wire",
 			},
 			third: []string{"github.com/KimMachineGun/automemlimit", prometheus, "golang.org/x/sys"},
@@ -96,6 +96,7 @@ func rooms() map[string]room {
 		"internal/fit":      {},
 		"internal/flight":   {ours: []string{"internal/client"}},
 		"internal/rewrite":  {ours: []string{"internal/wire"}},
+		"internal/template": {ours: []string{"internal/routing", "internal/wire"}},
 		"internal/forwarded": {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
@@ -132,7 +133,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
 				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
-				"internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
+				"internal/template", "internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},
 			never: []string{"net/http"},

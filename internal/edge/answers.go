@@ -6,6 +6,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/template"
 )
 
 // ownAnswer returns the response that a route generates itself (redirect or respond), nil if it has an origin.
@@ -13,7 +14,7 @@ import (
 func ownAnswer(r *config.Route) (*proxy.OwnAnswer, error) {
 	switch {
 	case r.Redirect.To != "":
-		to, err := proxy.ParseLocation(r.Redirect.To)
+		to, err := template.ParseLocation(r.Redirect.To)
 		if err != nil {
 			return nil, fmt.Errorf("redirect: %w", err)
 		}
@@ -34,7 +35,7 @@ func answerFaults(c *config.Config) (faults config.Errors) {
 	for i := range c.Routes {
 		r, at := &c.Routes[i], fmt.Sprintf("routes[%d].", i)
 		if r.Redirect.To != "" {
-			if _, err := proxy.ParseLocation(r.Redirect.To); err != nil {
+			if _, err := template.ParseLocation(r.Redirect.To); err != nil {
 				faults = append(faults, c.Fault(at+"redirect.to", err.Error()))
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/routing"
+	"edgeproxy/internal/template"
 )
 
 // applyRoute sets what a route has of its own. All else is as in the route for all requests. The origin
@@ -182,7 +183,7 @@ func answerChange(key string, values []string) (func(*proxy.Route), error) {
 	a := &proxy.OwnAnswer{Status: status}
 	rest := strings.Join(values[1:], " ")
 	if key == "redirect" {
-		a.Location, err = proxy.ParseLocation(rest)
+		a.Location, err = template.ParseLocation(rest)
 	} else {
 		a.Body = []byte(rest)
 	}

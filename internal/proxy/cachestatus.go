@@ -74,7 +74,7 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, others string, ttl int6
 
 // appendStatus appends the value. A client that is told in brief hears of us alone.
 func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []byte {
-	brief := x.settings.CacheStatusBrief && !x.settings.statusTrusted.Holds(x.clientAddress())
+	brief := x.settings.CacheStatusBrief && !x.settings.statusTrusted.Holds(x.ClientAddress())
 	if others != "" && !brief {
 		b = append(b, others...)
 		b = append(b, ", "...)

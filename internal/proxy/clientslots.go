@@ -49,7 +49,7 @@ func (s *clientSlots) release(who netip.Prefix) {
 
 // acquireSlot takes a slot for x among the requests that go to an origin, or refuses it.
 func (p *Proxy) acquireSlot(x *exchange, d disposition) disposition {
-	x.who, _ = client.Of(x.clientAddress())
+	x.who, _ = client.Of(x.ClientAddress())
 	x.counted, x.busy = true, true
 	x.route.metrics.busy.Add(1)
 	n, all := p.forwarding.Add(1), int64(x.settings.RequestsInFlight)

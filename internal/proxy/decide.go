@@ -58,7 +58,7 @@ func (p *Proxy) admitted(x *exchange) disposition {
 
 // admitsClient reports whether the client of x may use the route by its address, and does not so too often.
 func (p *Proxy) admitsClient(x *exchange) bool {
-	if x.route.Access.guarded() && !x.route.Access.admits(x.clientAddress()) {
+	if x.route.Access.guarded() && !x.route.Access.admits(x.ClientAddress()) {
 		p.refuse(x, statusForbidden, reason.Denied)
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/template"
 )
 
 // This file puts a page of the operator's in the place of a text of ours, or of what an origin says with an error. It comes in where
@@ -64,12 +65,12 @@ func (x *exchange) pageFields(from field.List) field.List {
 	rules := &x.route.Response
 	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
 	own := &x.route.Own
-	for _, f := range rules.appendSet(nil, subject{scheme: x.scheme, host: x.host, target: x.keyedOrRaw()}) {
+	for _, f := range rules.appendSet(nil, template.URL{Scheme: x.scheme, Host: x.host, Target: x.keyedOrRaw()}, nil) {
 		if !aboutContent(f.Name) && !aboutLifetime(f.Name) && !own.Drops(f.Name) {
 			out.Add(f.Name, f.Value)
 		}
 	}
-	for _, f := range own.appendSet(nil, x.subject()) {
+	for _, f := range own.appendSet(nil, x.askedURL(), x) {
 		if !aboutLifetime(f.Name) {
 			out.Add(f.Name, f.Value)
 		}

@@ -204,7 +204,7 @@ type exchange struct {
 
 	scratch  []byte
 	raw      [][]byte
-	id       []byte         // that was made for it; empty: none was. See requestID
+	id       []byte         // that was made for it; empty: none was. See RequestID
 	folded   []byte         // a value in its normal form
 	stripped []message.Line // fields, where cookies were taken out of them
 	room     assembly       // where stored parts are gathered; one that is the answer is from

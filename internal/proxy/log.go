@@ -29,7 +29,7 @@ func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 	line := accesslog.Line{
 		Time: x.start, Host: x.host, Target: x.target.Raw, Method: x.method, Status: status, Bytes: x.bytes + x.received,
 		Result: x.result.String(), Reason: x.reason.String(), Duration: duration, FirstByte: max(x.firstByte, 0),
-		Client: x.clientAddress(), Scheme: x.scheme, Protocol: versionWords[x.req.Version], Sightings: x.verdict.Sightings,
+		Client: x.ClientAddress(), Scheme: x.scheme, Protocol: versionWords[x.req.Version], Sightings: x.verdict.Sightings,
 	}
 	if x.target.Raw == nil { // refused before it was understood
 		line.Host, line.Target = x.req.Host, x.req.Target
@@ -107,7 +107,7 @@ func (p *Proxy) logTunnel(x *exchange, end tunnel.End) {
 // logAttrs says which request x is, and then what more there is to say.
 func (x *exchange) logAttrs(server string, more ...slog.Attr) []slog.Attr {
 	client := ""
-	if a := x.clientAddress(); a.IsValid() {
+	if a := x.ClientAddress(); a.IsValid() {
 		client = a.String()
 	}
 	if id := x.idForLog(); id != "" {

@@ -1,11 +1,6 @@
 package proxy
 
-import (
-	"errors"
-	"strings"
-
-	"edgeproxy/internal/wire"
-)
+import "edgeproxy/internal/template"
 
 // OwnAnswer is what a route answers itself, in place of an origin. It is immutable.
 type OwnAnswer struct {
@@ -15,7 +10,7 @@ type OwnAnswer struct {
 	// before those of Route.Own.
 	Fields FieldRules
 	// Location is where the client should go instead; the zero Location is no such field.
-	Location Location
+	Location template.Location
 	// Body is sent as it is; a 204 has none.
 	Body []byte
 }
@@ -48,9 +43,9 @@ func (o *ownAnswer) heading(x *exchange) heading {
 	b = append(b, "\r\nVia: "...)
 	b = append(b, x.p.via...)
 	b = append(b, "\r\n"...)
-	if o.Location.parts != nil {
+	if !o.Location.IsZero() {
 		b = append(b, "Location: "...)
-		b = o.Location.append(b, x.subject())
+		b = o.Location.Append(b, x.askedURL())
 		b = append(b, "\r\n"...)
 	}
 	x.answer.Lines = o.fields.append(b, x)
@@ -69,59 +64,4 @@ func (*ownAnswer) abandon() {}
 // answerItself makes what the route of x says itself the answer.
 func (x *exchange) answerItself() {
 	x.from, x.status, x.result = x.route.answer, x.route.answer.Status, resultPass
-}
-
-// Location is a URL with places for parts of the request. The zero Location is none.
-type Location struct{ template }
-
-// Errors of ParseLocation.
-var (
-	errLocationPlace = errors.New("want no other placeholders than {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri}")
-	errLocationBytes = errors.New("want a URL of visible ASCII characters, others percent-encoded")
-	errLocation      = errors.New("want a path that begins with /, or http://, https:// or {scheme}:// with a host or {host}, followed by nothing, /, ?, {path} or {uri}: " +
-		"otherwise a client could choose the host of the redirect")
-)
-
-// ParseLocation reads a URL such as https://{host}{uri}. No request can make it lead to a host that the
-// text does not name.
-func ParseLocation(text string) (Location, error) {
-	for i := range len(text) {
-		if c := text[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`|", c) >= 0 {
-			return Location{}, errLocationBytes
-		}
-	}
-	if strings.Contains(text, "{{") || strings.Contains(text, "}}") { // no URL has a brace
-		return Location{}, errLocationPlace
-	}
-	t, err := parseTemplate(text, keyedPlaces)
-	if err != nil {
-		return Location{}, errLocationPlace
-	}
-	if !leadsSomewhere(text) {
-		return Location{}, errLocation
-	}
-	return Location{t}, nil
-}
-
-// leadsSomewhere reports whether text itself says which host it leads to.
-func leadsSomewhere(text string) bool {
-	if rest, ok := strings.CutPrefix(text, "/"); ok { // at the host that was asked; // would be another
-		return rest == "" || rest[0] != '/' && rest[0] != '{'
-	}
-	scheme, rest, ok := strings.Cut(text, "://")
-	if !ok || scheme != schemePlain && scheme != schemeSecure && scheme != "{"+placeScheme+"}" {
-		return false
-	}
-	authority := rest
-	for _, end := range []string{"/", "?", "{" + placePath + "}", "{" + placeURI + "}"} {
-		if i := strings.Index(authority, end); i >= 0 {
-			authority = rest[:i]
-		}
-	}
-	host := strings.NewReplacer("{"+placeHostPort+"}", "h", "{"+placeHost+"}", "h").Replace(authority)
-	if strings.ContainsAny(host, "{}#") {
-		return false
-	}
-	_, err := wire.AppendHost(nil, []byte(host), schemePlain)
-	return err == nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/template"
 )
 
 // This file adds the fields that the operator wants in the answers that we make ourselves: texts, pages of errors, and what a route
@@ -27,7 +28,7 @@ func OwnRules(set map[string]string) (FieldRules, error) {
 			delete(rest, name)
 		}
 	}
-	rules, err := newFieldRules(nil, rest, allPlaces, fixedInResponses)
+	rules, err := newFieldRules(nil, rest, template.All, fixedInResponses)
 	if err = errors.Join(append(problems, err)...); err != nil {
 		return FieldRules{}, err
 	}
@@ -75,21 +76,21 @@ func textFields(r *FieldRules) (o ownFields) {
 	return o
 }
 
-// has reports whether a value has this place.
-func (o *ownFields) has(place string) bool {
-	return slices.ContainsFunc(o.made, func(f madeField) bool { return f.value.has(place) })
+// identify reports whether a value has the id of the request.
+func (o *ownFields) identify() bool {
+	return slices.ContainsFunc(o.made, func(f madeField) bool { return f.value.Identifies() })
 }
 
 // ofClient reports whether what the fields say may differ between requests for one URL.
 func (o *ownFields) ofClient() bool {
-	return slices.ContainsFunc(o.made, func(f madeField) bool { return f.value.ofClient() })
+	return slices.ContainsFunc(o.made, func(f madeField) bool { return f.value.OfClient() })
 }
 
 // append appends the fields as lines of an answer to x. One whose value is empty is left out.
 func (o *ownFields) append(b []byte, x *exchange) []byte {
 	for i := range o.made {
 		var room [128]byte
-		if value := bytes.Trim(o.made[i].value.append(room[:0], x.subject()), " \t"); len(value) > 0 {
+		if value := bytes.Trim(o.made[i].value.Append(room[:0], x.askedURL(), x), " \t"); len(value) > 0 {
 			b = append(append(b, o.made[i].name...), ": "...)
 			b = append(append(b, value...), "\r\n"...)
 		}
@@ -97,9 +98,9 @@ func (o *ownFields) append(b []byte, x *exchange) []byte {
 	return append(b, o.lines...)
 }
 
-// subject is what the client of x asks for, for the fields of our own answers.
-func (x *exchange) subject() subject {
-	return subject{scheme: x.scheme, host: x.host, target: x.target.Raw, x: x}
+// askedURL is what the client of x asks for, for the fields of our own answers.
+func (x *exchange) askedURL() template.URL {
+	return template.URL{Scheme: x.scheme, Host: x.host, Target: x.target.Raw}
 }
 
 // ownFields are those of a text of ours for x.

@@ -14,6 +14,7 @@ import (
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/routing"
+	"edgeproxy/internal/template"
 )
 
 func ownRules(t *testing.T, set map[string]string) proxy.FieldRules {
@@ -47,7 +48,7 @@ func ownRoutes(t *testing.T) (out []edgetest.OtherRoute) {
 	}
 	response, err := proxy.ResponseRules(nil, map[string]string{"X-Own": "of-responses", "X-Response": "1", "Cache-Control": "max-age=60"})
 	answers, wrong := proxy.AnswerRules(map[string]string{"X-Own": "of-the-answer", "X-Who": "{client}"})
-	to, bad := proxy.ParseLocation("/there")
+	to, bad := template.ParseLocation("/there")
 	if err != nil || wrong != nil || bad != nil {
 		t.Fatal(err, wrong, bad)
 	}
@@ -243,7 +244,7 @@ func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
 // TestAnswersAboutOneClientArePrivate: caches in front of us may keep a redirect that says nothing of it.
 func TestAnswersAboutOneClientArePrivate(t *testing.T) {
 	e, _ := startBefore(t, edgetest.Options{Rule: always()}, ownOrigin)
-	to, err := proxy.ParseLocation("/there")
+	to, err := template.ParseLocation("/there")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func (p *Proxy) withinRate(x *exchange) bool {
 	if !x.route.Rate.Bounds() {
 		return true
 	}
-	who, known := client.Of(x.clientAddress())
+	who, known := client.Of(x.ClientAddress())
 	if !known {
 		return true
 	}
@@ -30,7 +30,7 @@ func (p *Proxy) withinRate(x *exchange) bool {
 
 // refundRate takes back what withinRate has counted for x.
 func (p *Proxy) refundRate(x *exchange) {
-	if who, known := client.Of(x.clientAddress()); known && x.route.Rate.Bounds() {
+	if who, known := client.Of(x.ClientAddress()); known && x.route.Rate.Bounds() {
 		x.settings.rates.Return(x.route.Rate, who, x.route.metrics.ordinal)
 	}
 }

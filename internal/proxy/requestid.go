@@ -25,13 +25,13 @@ const (
 // identified reports whether x has an id.
 func (x *exchange) identified() bool {
 	if x.route == nil {
-		return x.settings.own.has(placeRequestID)
+		return x.settings.own.identify()
 	}
 	return x.route.identifies
 }
 
-// requestID returns the id that a route gives x. It is the same each time, and valid as long as x is.
-func (x *exchange) requestID() []byte {
+// RequestID implements template.Client: the id that a route gives x. It is the same each time, and valid as long as x is.
+func (x *exchange) RequestID() []byte {
 	if x.trusted != nil {
 		if lines := x.fieldLines(headerRequestID); len(lines) == 1 && soundID(lines[0]) {
 			return lines[0]
@@ -59,14 +59,14 @@ func soundID(id []byte) bool {
 // identify has line have the id of x, where its route gives one.
 func (x *exchange) identify(line *accesslog.Line) {
 	if x.identified() {
-		line.RequestID = x.requestID()
+		line.RequestID = x.RequestID()
 	}
 }
 
 // idForLog returns the id of x as the access log has it; "" is none.
 func (x *exchange) idForLog() string {
 	if x.identified() {
-		return string(x.requestID())
+		return string(x.RequestID())
 	}
 	if lines := x.fieldLines(headerRequestID); len(lines) > 0 {
 		return string(lines[0])

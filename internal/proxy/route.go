@@ -104,7 +104,7 @@ type route struct {
 	metrics *routeMetrics
 	answer  *ownAnswer // nil: the origin is asked
 	own     ownFields  // of texts and pages of ours
-	// identifies says that each request has an id; see requestID.
+	// identifies says that each request has an id; see RequestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
 	selecting []string

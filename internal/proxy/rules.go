@@ -9,6 +9,7 @@ import (
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/template"
 )
 
 // FieldRules are the rules of a route for fields. The zero FieldRules are none. They are immutable.
@@ -25,13 +26,13 @@ type FieldRules struct {
 // madeField is a field with a value that is made.
 type madeField struct {
 	name  string // canonical
-	value template
+	value template.Template
 }
 
 // RequestRules returns rules for fields on their way to the origin. Their values may have all places. Its
 // error joins a *field.RuleError for all that is wrong.
 func RequestRules(remove []string, set map[string]string) (FieldRules, error) {
-	return newFieldRules(remove, set, allPlaces, func(name string) bool {
+	return newFieldRules(remove, set, template.All, func(name string) bool {
 		name = field.Hyphenated(name)
 		return rfc9111.HopByHop(name) || framing(name) || ours(name) || forKeeps(name) || precondition(name)
 	})
@@ -40,12 +41,12 @@ func RequestRules(remove []string, set map[string]string) (FieldRules, error) {
 // ResponseRules is RequestRules for fields on their way from the origin, with places of the URL alone: they apply before a
 // response is stored.
 func ResponseRules(remove []string, set map[string]string) (FieldRules, error) {
-	return newFieldRules(remove, set, keyedPlaces, fixedInResponses)
+	return newFieldRules(remove, set, template.OfURL, fixedInResponses)
 }
 
 // AnswerRules are those for the fields of an OwnAnswer, which nobody else gets: all places are good.
 func AnswerRules(set map[string]string) (FieldRules, error) {
-	return newFieldRules(nil, set, allPlaces, fixedInResponses)
+	return newFieldRules(nil, set, template.All, fixedInResponses)
 }
 
 func fixedInResponses(name string) bool {
@@ -56,18 +57,18 @@ func fixedInResponses(name string) bool {
 	return rfc9111.HopByHop(name)
 }
 
-func newFieldRules(remove []string, set map[string]string, places []string, fixed func(name string) bool) (FieldRules, error) {
-	texts, made := map[string]string{}, map[string]template{}
+func newFieldRules(remove []string, set map[string]string, places template.Places, fixed func(name string) bool) (FieldRules, error) {
+	texts, made := map[string]string{}, map[string]template.Template{}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		t, err := parseTemplate(set[name], places)
+		t, err := template.Parse(set[name], places)
 		switch texts[name] = set[name]; {
 		case err != nil:
 			problems = append(problems, &field.RuleError{Rule: "set", Name: name, Want: err.Error()})
-		case t.open():
+		case t.Open():
 			made[field.Canonical(name)] = t
 		default:
-			texts[name] = t.text()
+			texts[name] = t.Text()
 		}
 	}
 	rules, err := field.NewRules(remove, texts, fixed)
@@ -87,25 +88,25 @@ func newFieldRules(remove []string, set map[string]string, places []string, fixe
 
 // identify reports whether a value has the id of the request.
 func (r *FieldRules) identify() bool {
-	return slices.ContainsFunc(r.made, func(f madeField) bool { return f.value.has(placeRequestID) })
+	return slices.ContainsFunc(r.made, func(f madeField) bool { return f.value.Identifies() })
 }
 
 // unselectable reports whether the field of this canonical name is made of what no later request can have in common with
 // an earlier one by its URL: of the client.
 func (r *FieldRules) unselectable(name string) bool {
-	return slices.ContainsFunc(r.made, func(f madeField) bool { return f.name == name && f.value.ofClient() })
+	return slices.ContainsFunc(r.made, func(f madeField) bool { return f.name == name && f.value.OfClient() })
 }
 
-// appendSet appends the fields that are set, in a message about s. One whose value is empty there is left out, as
+// appendSet appends the fields that are set, in a message about u to or from who. One whose value is empty there is left out, as
 // field values of nginx are.
-func (r *FieldRules) appendSet(list field.List, s subject) field.List {
-	return r.appendMade(append(list, r.fixed...), s)
+func (r *FieldRules) appendSet(list field.List, u template.URL, who template.Client) field.List {
+	return r.appendMade(append(list, r.fixed...), u, who)
 }
 
-func (r *FieldRules) appendMade(list field.List, s subject) field.List {
+func (r *FieldRules) appendMade(list field.List, u template.URL, who template.Client) field.List {
 	for i := range r.made {
 		var room [128]byte
-		if value := bytes.Trim(r.made[i].value.append(room[:0], s), " \t"); len(value) > 0 {
+		if value := bytes.Trim(r.made[i].value.Append(room[:0], u, who), " \t"); len(value) > 0 {
 			list.Add(r.made[i].name, string(value))
 		}
 	}
@@ -119,12 +120,12 @@ func (r *FieldRules) applyTo(l field.List, request *origin.Request) field.List {
 	}
 	scheme, _ := request.Header.Get("X-Forwarded-Proto")
 	host, _ := request.Header.Get("X-Forwarded-Host")
-	return r.appendSet(l.Without(r.Drops), subject{scheme: scheme, host: []byte(host), target: []byte(request.Keyed)})
+	return r.appendSet(l.Without(r.Drops), template.URL{Scheme: scheme, Host: []byte(host), Target: []byte(request.Keyed)}, nil)
 }
 
-// originSubject is what x asks the origin for, for the rules of requests.
-func (x *exchange) originSubject() subject {
-	return subject{scheme: x.scheme, host: x.host, target: x.forwarded(), x: x}
+// originURL is what x asks the origin for, for the rules of requests.
+func (x *exchange) originURL() template.URL {
+	return template.URL{Scheme: x.scheme, Host: x.host, Target: x.forwarded()}
 }
 
 // keyedOrRaw is the target of x as it is keyed, or as it came where x has no key.
@@ -141,9 +142,9 @@ func (j *job) makeAnew(x *exchange, target []byte) {
 		list := j.request.Header.Without(func(name string) bool {
 			return slices.ContainsFunc(rules.made, func(f madeField) bool { return f.name == name })
 		})
-		s := x.originSubject()
-		s.target = target
-		j.request.Header = rules.appendMade(list, s)
+		u := x.originURL()
+		u.Target = target
+		j.request.Header = rules.appendMade(list, u, x)
 	}
 	if j.request.Keyed != "" {
 		j.request.Keyed = string(target)

@@ -20,7 +20,7 @@ func (p *Proxy) noteRunning(x *exchange) {
 		x.run = &running.Request{}
 	}
 	a := running.About{
-		Start: x.start, Scheme: x.scheme, Method: x.method, Host: x.host, Target: x.target.Raw, Client: x.clientAddress(),
+		Start: x.start, Scheme: x.scheme, Method: x.method, Host: x.host, Target: x.target.Raw, Client: x.ClientAddress(),
 	}
 	if x.route != nil {
 		a.Route = x.route.Name

@@ -50,7 +50,7 @@ func (x *exchange) aboutRequest(a []spans.Attribute) []spans.Attribute {
 	if peer := x.peerAddress(); peer.IsValid() {
 		a = append(a, spans.Text("network.peer.address", peer.String()))
 	}
-	if client := x.clientAddress(); client.IsValid() {
+	if client := x.ClientAddress(); client.IsValid() {
 		a = append(a, spans.Text("client.address", client.String()))
 	}
 	if agent := x.userAgent(); agent != "" {

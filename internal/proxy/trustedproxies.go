@@ -28,8 +28,8 @@ func (x *exchange) peerAddress() netip.Addr {
 	}
 }
 
-// clientAddress returns the client's address, as far as the peer is trusted to tell it.
-func (x *exchange) clientAddress() netip.Addr {
+// ClientAddress implements template.Client: the client's address, as far as the peer is trusted to tell it.
+func (x *exchange) ClientAddress() netip.Addr {
 	if x.trusted != nil {
 		return x.client
 	}

@@ -53,7 +53,7 @@ func (p *Proxy) authenticate(x *exchange) disposition {
 
 // authenticated reports whether the credentials of x are right, and refuses it otherwise.
 func (p *Proxy) authenticated(x *exchange) bool {
-	who, _ := client.Of(x.clientAddress())
+	who, _ := client.Of(x.ClientAddress())
 	switch x.settings.passwords.Check(x.route.Access.Users, x.credentials(), who) {
 	case basicauth.Right:
 		return true

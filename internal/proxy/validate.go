@@ -118,7 +118,7 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 // acquireRefresh takes a slot among the validations in the background; done gives it back. The client of x has caused it, so its
 // connection to the origin counts for that client.
 func (p *Proxy) acquireRefresh(x *exchange) (done func(), ok bool) {
-	x.who, _ = client.Of(x.clientAddress())
+	x.who, _ = client.Of(x.ClientAddress())
 	who, n := x.who, p.refreshing.Add(1)
 	if n > maxRefreshes || !p.refreshes.acquire(who, n-1, maxRefreshes) {
 		p.refreshing.Add(-1)

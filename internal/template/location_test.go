@@ -1,4 +1,4 @@
-package proxy
+package template
 
 import "testing"
 
