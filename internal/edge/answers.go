@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/template"
 )
@@ -21,7 +22,7 @@ func ownAnswer(r *config.Route) (*proxy.OwnAnswer, error) {
 		status, err := strconv.Atoi(string(r.Redirect.Status))
 		return &proxy.OwnAnswer{Status: status, Location: to}, err
 	case r.Respond.Status != 0:
-		rules, err := proxy.AnswerRules(r.Respond.Headers)
+		rules, err := fieldrules.ForAnswers(r.Respond.Headers)
 		if err != nil {
 			return nil, fmt.Errorf("respond: %w", err)
 		}
@@ -39,7 +40,7 @@ func answerFaults(c *config.Config) (faults config.Errors) {
 				faults = append(faults, c.Fault(at+"redirect.to", err.Error()))
 			}
 		}
-		_, err := proxy.AnswerRules(r.Respond.Headers)
+		_, err := fieldrules.ForAnswers(r.Respond.Headers)
 		faults = append(faults, fieldFaultsAt(c, at+"respond.headers", err)...)
 	}
 	return faults

@@ -6,19 +6,20 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/proxy"
 )
 
 // headerRules returns a route's header rules. Its error joins a
 // *field.RuleError for each fault of the first bad section: request, response, own.
-func headerRules(h config.Headers) (request, response, own proxy.FieldRules, err error) {
+func headerRules(h config.Headers) (request, response, own fieldrules.Rules, err error) {
 	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Set); err != nil {
 		return request, response, own, fmt.Errorf("headers.request: %w", err)
 	}
-	if response, err = proxy.ResponseRules(h.Response.Remove, h.Response.Set); err != nil {
+	if response, err = fieldrules.ForResponses(h.Response.Remove, h.Response.Set); err != nil {
 		return request, response, own, fmt.Errorf("headers.response: %w", err)
 	}
-	if own, err = proxy.OwnRules(h.Own.Set); err != nil {
+	if own, err = fieldrules.ForOwn(h.Own.Set); err != nil {
 		return request, response, own, fmt.Errorf("headers.own: %w", err)
 	}
 	return request, response, own, nil
@@ -26,10 +27,10 @@ func headerRules(h config.Headers) (request, response, own proxy.FieldRules, err
 
 // ownRules returns the top-level headers.own rules, for generated responses without a route. They were checked when the
 // file was loaded.
-func ownRules(c *config.Config) proxy.FieldRules {
-	own, err := proxy.OwnRules(c.Headers.Own.Set)
+func ownRules(c *config.Config) fieldrules.Rules {
+	own, err := fieldrules.ForOwn(c.Headers.Own.Set)
 	if err != nil {
-		return proxy.FieldRules{}
+		return fieldrules.Rules{}
 	}
 	return own
 }
@@ -39,17 +40,17 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 	top := c.Headers
 	_, err := proxy.RequestRules(top.Request.Remove, top.Request.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.request", top.Request, top.Request, err)...)
-	_, err = proxy.ResponseRules(top.Response.Remove, top.Response.Set)
+	_, err = fieldrules.ForResponses(top.Response.Remove, top.Response.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response, top.Response, err)...)
-	_, err = proxy.OwnRules(top.Own.Set)
+	_, err = fieldrules.ForOwn(top.Own.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.own", config.FieldRules{Set: top.Own.Set}, config.FieldRules{}, err)...)
 	for i, r := range c.Routes {
 		at := fmt.Sprintf("routes[%d].", i)
 		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request, top.Request, err)...)
-		_, err = proxy.ResponseRules(r.Headers.Response.Remove, r.Headers.Response.Set)
+		_, err = fieldrules.ForResponses(r.Headers.Response.Remove, r.Headers.Response.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response, top.Response, err)...)
-		_, err = proxy.OwnRules(r.Headers.Own.Set)
+		_, err = fieldrules.ForOwn(r.Headers.Own.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.own", config.FieldRules{Set: r.Headers.Own.Set}, config.FieldRules{}, err)...)
 		for _, name := range r.Cache.Key.Headers {
 			if request.Drops(field.Canonical(name)) {

@@ -15,6 +15,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/testkit"
@@ -141,19 +142,19 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 	must(err)
 	for i := range rs {
 		f.Origin = append(f.Origin, names[rs[i].Origin])
-		for _, rules := range []proxy.FieldRules{rs[i].Request, rs[i].Response} {
+		for _, rules := range []fieldrules.Rules{rs[i].Request, rs[i].Response} {
 			f.Headers = append(f.Headers, rules.Apply(field.List{{Name: "X-Debug"}, {Name: "Server"}, {Name: "X-Internal-A"}, {Name: "X-All-A"}, {Name: "X-Powered-By"}}))
 		}
 		if a := rs[i].Answer; a != nil {
 			f.Headers = append(f.Headers, a.Fields.Set())
-			a.Fields = proxy.FieldRules{}
+			a.Fields = fieldrules.Rules{}
 		}
 		f.Headers = append(f.Headers, rs[i].Own.Set())
-		rs[i].Origin, rs[i].Request, rs[i].Response, rs[i].Own = nil, proxy.FieldRules{}, proxy.FieldRules{}, proxy.FieldRules{}
+		rs[i].Origin, rs[i].Request, rs[i].Response, rs[i].Own = nil, fieldrules.Rules{}, fieldrules.Rules{}, fieldrules.Rules{}
 	}
 	f.Live = liveOptions(c, rs)
 	f.Headers = append(f.Headers, f.Live.Own.Set())
-	f.Live.Own = proxy.FieldRules{}
+	f.Live.Own = fieldrules.Rules{}
 	l := &live{config: c}
 	l.token, err = AdminToken(c)
 	must(err)

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/routing"
@@ -30,7 +31,7 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 		Sampler: o.Sampler, LogFormat: o.LogFormat,
 	}
-	if l.Routes[0].Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set); err != nil {
+	if l.Routes[0].Response, err = fieldrules.ForResponses(o.Response.Remove, o.Response.Set); err != nil {
 		return l, err
 	}
 	if l.Routes[0].Request, err = o.requestRules("rest"); err != nil {
@@ -58,7 +59,7 @@ func (o *Options) others(last *proxy.Route) (out []proxy.Route, err error) {
 }
 
 // requestRules are the rules for requests of a route; where there are several, the origin is told its name.
-func (o *Options) requestRules(route string) (proxy.FieldRules, error) {
+func (o *Options) requestRules(route string) (fieldrules.Rules, error) {
 	set := o.Request.Set
 	if len(o.Routes) > 0 {
 		if set = maps.Clone(set); set == nil {

@@ -13,6 +13,7 @@ import (
 
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/routing"
@@ -93,7 +94,7 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 	case "allow", "deny", "redirect", "respond":
 		return answerChange(key, values)
 	case "respond-set":
-		rules, err := proxy.AnswerRules(alsoSet(nil, append([]string{key}, values...)))
+		rules, err := fieldrules.ForAnswers(alsoSet(nil, append([]string{key}, values...)))
 		return func(r *proxy.Route) { r.Answer.Fields = rules }, err
 	case "field", "query":
 		if len(values) < 2 {

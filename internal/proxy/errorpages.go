@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/template"
 )
 
@@ -65,27 +66,17 @@ func (x *exchange) pageFields(from field.List) field.List {
 	rules := &x.route.Response
 	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
 	own := &x.route.Own
-	for _, f := range rules.appendSet(nil, template.URL{Scheme: x.scheme, Host: x.host, Target: x.keyedOrRaw()}, nil) {
-		if !aboutContent(f.Name) && !aboutLifetime(f.Name) && !own.Drops(f.Name) {
+	for _, f := range rules.AppendSet(nil, template.URL{Scheme: x.scheme, Host: x.host, Target: x.keyedOrRaw()}, nil) {
+		if !fieldrules.AboutContent(f.Name) && !fieldrules.AboutLifetime(f.Name) && !own.Drops(f.Name) {
 			out.Add(f.Name, f.Value)
 		}
 	}
-	for _, f := range own.appendSet(nil, x.askedURL(), x) {
-		if !aboutLifetime(f.Name) {
+	for _, f := range own.AppendSet(nil, x.askedURL(), x) {
+		if !fieldrules.AboutLifetime(f.Name) {
 			out.Add(f.Name, f.Value)
 		}
 	}
 	return out
-}
-
-// aboutContent reports whether a field is about one representation, or says how it is purged.
-func aboutContent(name string) bool {
-	switch name {
-	case "Content-Type", "Content-Language", "Content-Location", "Content-Disposition", "Content-Digest", "Content-Md5", "Repr-Digest", "Digest",
-		"Etag", "Last-Modified", "Accept-Ranges":
-		return true
-	}
-	return inside(name)
 }
 
 // deliverPage fills the answer of x with a page in place of what h is about.

@@ -141,8 +141,8 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	r.Header = x.route.Request.appendSet(x.appendFields(r.Header[:0], text.fields, drop), x.originURL(), x)
-	if r.Keyed = ""; len(x.route.Response.made) > 0 {
+	r.Header = x.route.Request.AppendSet(x.appendFields(r.Header[:0], text.fields, drop), x.originURL(), x)
+	if r.Keyed = ""; x.route.Response.HasPlaces() {
 		r.Keyed = string(x.keyedOrRaw())
 	}
 	if addresses := x.forwardedFor(text.peer); addresses != "" {

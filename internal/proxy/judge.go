@@ -194,7 +194,7 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 	if star {
 		return nil
 	}
-	if slices.ContainsFunc(names, generated) || slices.ContainsFunc(names, j.route.Request.unselectable) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
+	if slices.ContainsFunc(names, generated) || slices.ContainsFunc(names, j.route.Request.Unselectable) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
 		return nil
 	}
 	var home keying

@@ -1,14 +1,17 @@
 package proxy
 
-import "edgeproxy/internal/template"
+import (
+	"edgeproxy/internal/fieldrules"
+	"edgeproxy/internal/template"
+)
 
 // OwnAnswer is what a route answers itself, in place of an origin. It is immutable.
 type OwnAnswer struct {
 	// Status is final, and neither 206 nor 304.
 	Status int
-	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by AnswerRules, and go
+	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by fieldrules.ForAnswers, and go
 	// before those of Route.Own.
-	Fields FieldRules
+	Fields fieldrules.Rules
 	// Location is where the client should go instead; the zero Location is no such field.
 	Location template.Location
 	// Body is sent as it is; a 204 has none.
@@ -18,21 +21,21 @@ type OwnAnswer struct {
 // ownAnswer is an OwnAnswer ready to be sent.
 type ownAnswer struct {
 	*OwnAnswer
-	fields ownFields
+	fields fieldrules.Lines
 }
 
-func newOwnAnswer(a *OwnAnswer, own *FieldRules) *ownAnswer {
+func newOwnAnswer(a *OwnAnswer, own *fieldrules.Rules) *ownAnswer {
 	if a == nil {
 		return nil
 	}
 	o := &ownAnswer{OwnAnswer: a}
-	o.fields.add(own, func(name string) bool { return !a.Fields.Drops(name) })
-	o.fields.add(&a.Fields, func(string) bool { return true })
-	if o.fields.ofClient() && !o.fields.lifetime { // caches in front of us may keep it, for others
-		o.fields.lines = append(o.fields.lines, "Cache-Control: private\r\n"...)
+	o.fields.Add(own, func(name string) bool { return !a.Fields.Drops(name) })
+	o.fields.Add(&a.Fields, func(string) bool { return true })
+	if o.fields.OfClient() && !o.fields.SetsLifetime() { // caches in front of us may keep it, for others
+		o.fields.AddLine("Cache-Control", "private")
 	}
 	if len(a.Body) > 0 && !a.Fields.Drops("Content-Type") {
-		o.fields.lines = append(o.fields.lines, "Content-Type: text/plain; charset=utf-8\r\n"...)
+		o.fields.AddLine("Content-Type", "text/plain; charset=utf-8")
 	}
 	return o
 }
@@ -48,7 +51,7 @@ func (o *ownAnswer) heading(x *exchange) heading {
 		b = o.Location.Append(b, x.askedURL())
 		b = append(b, "\r\n"...)
 	}
-	x.answer.Lines = o.fields.append(b, x)
+	x.answer.Lines = o.fields.Append(b, x.askedURL(), x)
 	return heading{status: o.Status, size: int64(len(o.Body))}
 }
 

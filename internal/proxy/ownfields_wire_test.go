@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/routing"
 	"edgeproxy/internal/template"
 )
 
-func ownRules(t *testing.T, set map[string]string) proxy.FieldRules {
+func ownRules(t *testing.T, set map[string]string) fieldrules.Rules {
 	t.Helper()
-	rules, err := proxy.OwnRules(set)
+	rules, err := fieldrules.ForOwn(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func ownRules(t *testing.T, set map[string]string) proxy.FieldRules {
 }
 
 // rulesOf are rules for fields of our own answers: whose they are, how long they may be kept, one whose value is empty, and others.
-func rulesOf(t *testing.T, whose string) proxy.FieldRules {
+func rulesOf(t *testing.T, whose string) fieldrules.Rules {
 	t.Helper()
 	return ownRules(t, map[string]string{
 		"X-Own": whose, "strict-transport-security": "max-age=9", "Cache-Control": "max-age=60", "X-Host": "{host}", "X-Query": "{query}",
@@ -46,8 +47,8 @@ func ownRoutes(t *testing.T) (out []edgetest.OtherRoute) {
 	pages := func(intercept bool) *proxy.ErrorPages {
 		return &proxy.ErrorPages{ByClass: map[int]*proxy.ErrorPage{4: page, 5: page}, Intercept: intercept}
 	}
-	response, err := proxy.ResponseRules(nil, map[string]string{"X-Own": "of-responses", "X-Response": "1", "Cache-Control": "max-age=60"})
-	answers, wrong := proxy.AnswerRules(map[string]string{"X-Own": "of-the-answer", "X-Who": "{client}"})
+	response, err := fieldrules.ForResponses(nil, map[string]string{"X-Own": "of-responses", "X-Response": "1", "Cache-Control": "max-age=60"})
+	answers, wrong := fieldrules.ForAnswers(map[string]string{"X-Own": "of-the-answer", "X-Who": "{client}"})
 	to, bad := template.ParseLocation("/there")
 	if err != nil || wrong != nil || bad != nil {
 		t.Fatal(err, wrong, bad)

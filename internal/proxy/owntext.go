@@ -4,7 +4,7 @@ import "edgeproxy/internal/reason"
 
 // ownText answers with a short text of our own: an error, with the reason in Cache-Status, or what a
 // purge or a challenge gets. Nothing of the inside leaks. A route may have a page in place of the text of an error,
-// and the operator fields of each (ownfields.go).
+// and the operator fields of each (fieldrules.Lines).
 type ownText struct{}
 
 func (ownText) heading(x *exchange) heading {
@@ -24,7 +24,7 @@ func (ownText) heading(x *exchange) heading {
 	case statusMethodNotAllowed:
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
-	x.answer.Lines = x.ownFields().append(b, x)
+	x.answer.Lines = x.appendOwnFields(b)
 	return heading{status: x.status, size: int64(len(content))}
 }
 
@@ -56,4 +56,14 @@ func (x *exchange) ownContent() (content []byte, kind string) {
 // answerText makes the answer of x a text of our own.
 func (x *exchange) answerText(status int, r result) {
 	x.from, x.status, x.result = ownText{}, status, r
+}
+
+// appendOwnFields appends the operator's fields of a text of ours for x, as lines of its head. A request without a route has those
+// of its settings.
+func (x *exchange) appendOwnFields(b []byte) []byte {
+	own := &x.settings.own
+	if x.route != nil {
+		own = &x.route.own
+	}
+	return own.Append(b, x.askedURL(), x)
 }

@@ -8,6 +8,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/compress"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rewrite"
@@ -64,10 +65,10 @@ type Route struct {
 	// Request are the rules for the fields of requests. They apply to what is forwarded, and
 	// so to what is keyed. Range, conditions and Cache-Control are read before. Response are
 	// the rules for responses of the origin, which apply before anything else reads them.
-	// Both are made by RequestRules and ResponseRules.
-	Request, Response FieldRules
-	// Own are the rules for the fields of our own answers to requests of the route, errors included. They are made by OwnRules.
-	Own FieldRules
+	// They are made by RequestRules and fieldrules.ForResponses.
+	Request, Response fieldrules.Rules
+	// Own are the rules for the fields of our own answers to requests of the route, errors included. They are made by fieldrules.ForOwn.
+	Own fieldrules.Rules
 	// Unlogged is the share, 0 to 1, of the requests that the access log does not have.
 	Unlogged float64
 	// UnusualNames lets request fields through whose name has other than letters, digits
@@ -102,8 +103,8 @@ type Route struct {
 type route struct {
 	*Route
 	metrics *routeMetrics
-	answer  *ownAnswer // nil: the origin is asked
-	own     ownFields  // of texts and pages of ours
+	answer  *ownAnswer       // nil: the origin is asked
+	own     fieldrules.Lines // of texts and pages of ours
 	// identifies says that each request has an id; see RequestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
@@ -129,8 +130,8 @@ func newRoute(r *Route, m *Metrics) *route {
 		own.Compress = nil
 	}
 	return &route{
-		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: textFields(&own.Own),
-		identifies: own.Request.identify() || own.Own.identify() || r.Answer != nil && r.Answer.Fields.identify(),
+		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: fieldrules.OfTexts(&own.Own),
+		identifies: own.Request.Identifies() || own.Own.Identifies() || r.Answer != nil && r.Answer.Fields.Identifies(),
 	}
 }
 
@@ -162,7 +163,7 @@ func (r *route) rewritten(request *origin.Request, resp *origin.Response, err er
 	}
 	r.comeBack(request, resp)
 	if r.Response.Rules != nil {
-		resp.Header = r.Response.applyTo(resp.Header, request)
+		resp.Header = r.responseFields(resp.Header, request)
 	}
 	r.compressed(request, resp)
 	return resp, err

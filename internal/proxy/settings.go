@@ -8,6 +8,7 @@ import (
 
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rate"
@@ -19,8 +20,8 @@ import (
 type Live struct {
 	// Routes in the order in which they match.
 	Routes []Route
-	// Own are the rules for the fields of our own answers to requests whose route is not known. They are made by OwnRules.
-	Own FieldRules
+	// Own are the rules for the fields of our own answers to requests whose route is not known. They are made by fieldrules.ForOwn.
+	Own fieldrules.Rules
 	// RequestsInFlight bounds the requests that are not hits; beyond it they get 503.
 	RequestsInFlight int
 	// Tunnels bounds the connections that speak another protocol, which have no place among
@@ -67,7 +68,7 @@ type settings struct {
 	Live
 
 	routes        []*route
-	own           ownFields // of texts of ours, where no route is known
+	own           fieldrules.Lines // of texts of ours, where no route is known
 	statusTrusted *forwarded.Trusted
 	rates         *rate.Table // nil: no route has had a rate yet
 	top           *top.Table  // nil: nothing is counted by host and URL
@@ -81,7 +82,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{Live: l, routes: routes, own: textFields(&l.Own), statusTrusted: forwarded.New(l.CacheStatusTrusted)}
+	s := &settings{Live: l, routes: routes, own: fieldrules.OfTexts(&l.Own), statusTrusted: forwarded.New(l.CacheStatusTrusted)}
 	if l.Top.Entries > 0 && l.Top.Window <= 0 {
 		return nil, fmt.Errorf("top: window %v: want more than 0", l.Top.Window)
 	}

@@ -1,0 +1,99 @@
+package fieldrules
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/template"
+)
+
+// ForRequests returns rules for fields on their way to the origin. Names may be in any case, and one to remove may end in *. The
+// values may have all placeholders. reserved reports that a field, of a name in canonical form, is for the proxy alone to say. The
+// error joins a *field.RuleError for each mistake.
+func ForRequests(remove []string, set map[string]string, reserved func(name string) bool) (Rules, error) {
+	return newRules(remove, set, template.All, func(name string) bool {
+		return rfc9111.HopByHop(field.Hyphenated(name)) || reserved(name)
+	})
+}
+
+// ForResponses is ForRequests for fields on their way from the origin, with placeholders of the URL alone: they apply before a
+// response is stored.
+func ForResponses(remove []string, set map[string]string) (Rules, error) {
+	return newRules(remove, set, template.OfURL, reservedInResponses)
+}
+
+// ForAnswers returns the rules for the fields of an answer in place of an origin, which nobody else gets: all placeholders are
+// good. The error is that of ForRequests.
+func ForAnswers(set map[string]string) (Rules, error) {
+	return newRules(nil, set, template.All, reservedInResponses)
+}
+
+// ForOwn returns the rules for fields of all answers that the proxy makes itself, errors included. They set alone, and their values may
+// have all placeholders. The error is that of ForRequests.
+func ForOwn(set map[string]string) (Rules, error) {
+	var problems []error
+	rest := maps.Clone(set)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if want := wantInstead(field.Hyphenated(field.Canonical(name))); want != "" {
+			problems = append(problems, &field.RuleError{Rule: "set", Name: name, Want: want})
+			delete(rest, name)
+		}
+	}
+	rules, err := newRules(nil, rest, template.All, reservedInResponses)
+	if err = errors.Join(append(problems, err)...); err != nil {
+		return Rules{}, err
+	}
+	return rules, nil
+}
+
+func reservedInResponses(name string) bool {
+	switch name = field.Hyphenated(name); name {
+	case "Content-Length", "Content-Range", "Content-Encoding", "Age", "Date", "Via", "Cache-Status":
+		return true
+	}
+	return rfc9111.HopByHop(name)
+}
+
+// wantInstead says what is wanted in place of a field that these answers say themselves; "" is that it may be set.
+func wantInstead(name string) string {
+	switch name {
+	case "Allow", "Location", "Retry-After", "Www-Authenticate":
+		return "another field: this one depends on the status, and edgeproxy sets it itself"
+	}
+	if AboutContent(name) {
+		return "another field: this one describes the content of one response; for the response of a route use respond.headers"
+	}
+	return ""
+}
+
+func newRules(remove []string, set map[string]string, places template.Places, reserved func(name string) bool) (Rules, error) {
+	texts, made := map[string]string{}, map[string]template.Template{}
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		t, err := template.Parse(set[name], places)
+		switch texts[name] = set[name]; {
+		case err != nil:
+			problems = append(problems, &field.RuleError{Rule: "set", Name: name, Want: err.Error()})
+		case t.Open():
+			made[field.Canonical(name)] = t
+		default:
+			texts[name] = t.Text()
+		}
+	}
+	rules, err := field.NewRules(remove, texts, reserved)
+	if err = errors.Join(append(problems, err)...); err != nil {
+		return Rules{}, err
+	}
+	out := Rules{Rules: rules}
+	for _, f := range rules.Set() {
+		if t, ok := made[f.Name]; ok {
+			out.made = append(out.made, madeField{f.Name, t})
+		} else {
+			out.fixed = append(out.fixed, f)
+		}
+	}
+	return out, nil
+}
