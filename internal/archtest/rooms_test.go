@@ -98,6 +98,7 @@ func rooms() map[string]room {
 		"internal/flight":     {ours: []string{"internal/client"}},
 		"internal/rewrite":    {ours: []string{"internal/wire"}},
 		"internal/template":   {ours: []string{"internal/routing", "internal/wire"}},
+		"internal/readahead":  {ours: []string{"internal/flight", "internal/rescue"}},
 		"internal/forwarded": {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
@@ -133,7 +134,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
-				"internal/fieldrules", "internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
+				"internal/fieldrules", "internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/readahead", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/template", "internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},

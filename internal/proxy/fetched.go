@@ -103,8 +103,7 @@ func (d fromOrigin) send(x *exchange, c selection) {
 	b, from := x.p.stream(x, c), d.resp.Body
 	b.src, b.closer = from, from
 	if c.length < 0 || c.length > streamBuffer { // more than is read at once
-		b.ahead.streams, b.ahead.src, b.ahead.client = &x.p.streams, from, x.who
-		x.p.streams.add(&b.ahead)
+		x.p.streams.Begin(&b.ahead, from, x.who)
 		b.src, b.closer = &b.ahead, &b.ahead
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
+	"edgeproxy/internal/readahead"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/running"
 	"edgeproxy/internal/sendfile"
@@ -124,7 +125,7 @@ type Proxy struct {
 	running       running.Table
 	settler       purgeSweeper
 	purgeCount    atomic.Uint64 // values purged, and not their marks
-	streams       readAheads
+	streams       *readahead.Bodies
 	closeFlight   sync.Once
 	panicked      func(*flight.PanicError) // fetchPanicked, made once
 }
@@ -157,8 +158,7 @@ func New(o Options) (*Proxy, error) {
 	p.settings.Store(first)
 	o.Metrics.inForce(first.routes)
 	o.Metrics.hostsInForce(first.hosts)
-	p.streams.panics = o.Panics
-	p.streams.open = func(a *readAheadBody) *flight.Stream { return p.flights.Stream(a.client) }
+	p.streams = readahead.New(p.flights.Stream, now, o.Panics)
 	p.exchanges.New = func() any { return newExchange() }
 	p.fills.New = func() any { return &fill{} }
 	p.settler.p = p
@@ -198,7 +198,7 @@ func (p *Proxy) EndUpgraded() int { return p.tunnels.Close() }
 // any more.
 func (p *Proxy) Close() {
 	p.EndUpgraded()
-	p.streams.close()
+	p.streams.Close()
 	p.closeFlight.Do(p.flights.Close)
 	p.settler.close()
 	p.watch.Close()

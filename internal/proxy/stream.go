@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/readahead"
 	"edgeproxy/internal/reason"
 )
 
@@ -41,8 +42,8 @@ type body struct {
 	end     error  // what Next says behind the last piece
 	closed  atomic.Bool
 
-	along flightBody    // src, where that is a flight
-	ahead readAheadBody // src, where that is an origin's body that may be read ahead
+	along flightBody     // src, where that is a flight
+	ahead readahead.Body // src, where that is an origin's body that may be read ahead
 }
 
 // streamed is content that is read from elsewhere.
@@ -156,7 +157,7 @@ func (b *body) sent(n int) {
 		b.left -= int64(n)
 	}
 	b.x.presence.Sent()
-	b.ahead.sent(at)
+	b.ahead.Sent(at)
 	if b.p.WriteIdle > 0 {
 		_ = b.x.req.Deadlines.SetWriteDeadline(at.Add(b.p.WriteIdle))
 	}
@@ -216,7 +217,7 @@ func (b *body) Close() (err error) {
 
 // abandon lets go of what the body alone has.
 func (b *body) abandon() {
-	if b.ahead.streams != nil {
+	if b.ahead.Begun() {
 		_ = b.ahead.Close()
 	}
 	if b.along.rest != nil {
