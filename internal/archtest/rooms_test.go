@@ -59,6 +59,7 @@ func rooms() map[string]room {
 		"internal/bloom/counting":  {ours: []string{"internal/bloom"}},
 		"internal/bloom/textbook":  {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":   {ours: []string{"internal/bloom"}},
+		"internal/byteranges":      {ours: []string{"internal/cache", "internal/rfc9111"}},
 		"internal/certs":           {},
 		"internal/client":          {},
 		"internal/buffer":          {},
@@ -133,7 +134,7 @@ func rooms() map[string]room {
 		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
+				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/byteranges", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
 				"internal/fieldrules", "internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/readahead", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/template", "internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},

@@ -50,7 +50,7 @@ func (x *exchange) openContent(c selection) bool {
 		}
 		src.entries = []*cache.Object{from.Object}
 		if c.parts != nil {
-			src.from = c.parts.reader(from.Content(), c.ranges)
+			src.from = c.parts.Reader(from.Content(), c.ranges)
 		} else {
 			src.from = from.Content().Section(c.first, c.length)
 		}

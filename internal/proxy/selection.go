@@ -1,10 +1,10 @@
 package proxy
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
+	"edgeproxy/internal/byteranges"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
 )
@@ -17,7 +17,7 @@ type selection struct {
 	// ranges are two or more ranges that do not overlap; parts is the multipart answer made of them. Without parts the whole is
 	// sent.
 	ranges []rfc9111.Range
-	parts  *byteRanges
+	parts  *byteranges.Parts
 
 	assembled bool // the head is that of one stored part, and the answer is made of several
 	tagless   bool // the client gets no surrogate keys
@@ -84,18 +84,16 @@ func oneRange(first, last int64) selection {
 	return selection{status: statusPartialContent, first: first, length: last - first + 1}
 }
 
-// severalRanges is evaluate for a Range with several ranges. If they are one range together, that is sent as if it had been
-// asked for by itself.
+// severalRanges is evaluate for a Range with several ranges.
 func severalRanges(line []byte, size int64, most int) selection {
-	asked := bytes.Count(line, []byte(",")) + 1
-	ranges, kind := rfc9111.AppendRanges(make([]rfc9111.Range, 0, min(asked, most)), line, size, most)
-	switch ranges = rfc9111.Coalesce(ranges); {
+	switch ranges, kind := byteranges.Several(line, size, most); {
 	case kind == rfc9111.RangeUnsatisfiable:
 		return selection{status: statusRequestedRangeNotSatisfiable}
 	case len(ranges) == 1:
 		return oneRange(ranges[0].First, ranges[0].Last)
+	default:
+		return selection{length: size, ranges: ranges}
 	}
-	return selection{length: size, ranges: ranges}
 }
 
 // asByteRanges makes c an answer in parts of e, if it asks for that and they are not
@@ -104,8 +102,8 @@ func (c selection) asByteRanges(e *cache.Object) selection {
 	if len(c.ranges) == 0 {
 		return c
 	}
-	if c.parts = newByteRanges(e, c.ranges); c.parts != nil {
-		c.status, c.length = statusPartialContent, c.parts.length
+	if c.parts = byteranges.New(e, c.ranges); c.parts != nil {
+		c.status, c.length = statusPartialContent, c.parts.Length
 	}
 	return c
 }
@@ -161,18 +159,10 @@ func (c selection) appendTo(b []byte, size int64) []byte {
 		return append(strconv.AppendInt(b, size, 10), '\r', '\n')
 	case c.parts != nil:
 		b = append(b, "Content-Type: multipart/byteranges; boundary="...)
-		b = append(b, c.parts.boundary...)
+		b = append(b, c.parts.Boundary...)
 		return append(b, '\r', '\n')
 	case c.status == statusPartialContent:
-		return appendContentRange(b, c.first, c.first+c.length-1, size)
+		return byteranges.AppendContentRange(b, c.first, c.first+c.length-1, size)
 	}
 	return b
-}
-
-// appendContentRange appends the field that says which part it is.
-func appendContentRange(b []byte, first, last, size int64) []byte {
-	b = append(b, "Content-Range: bytes "...)
-	b = append(strconv.AppendInt(b, first, 10), '-')
-	b = append(strconv.AppendInt(b, last, 10), '/')
-	return append(strconv.AppendInt(b, size, 10), '\r', '\n')
 }

@@ -26,7 +26,7 @@ func (s stored) send(x *exchange, c selection) {
 	case x.opened != nil:
 		x.p.sendRead(x, c.length, e)
 	case c.parts != nil:
-		x.p.sendStored(x, c.parts.content, c.length, e)
+		x.p.sendStored(x, c.parts.Content, c.length, e)
 	default:
 		x.p.sendOne(x, e, c.first, c.length)
 	}

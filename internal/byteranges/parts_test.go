@@ -1,4 +1,4 @@
-package proxy
+package byteranges
 
 import (
 	"bytes"
@@ -29,15 +29,15 @@ func bytesOf(e *cache.Object) []byte {
 }
 
 // checkParts reads p as a client does and holds it against what was asked for.
-func checkParts(t *testing.T, p *byteRanges, e *cache.Object, ranges []rfc9111.Range) {
+func checkParts(t *testing.T, p *Parts, e *cache.Object, ranges []rfc9111.Range) {
 	t.Helper()
 	var sent bytes.Buffer
-	content := slices.Clone(p.content) // writing uses it up
-	if n, err := content.WriteTo(&sent); err != nil || n != p.length {
-		t.Fatalf("got %d bytes and %v, want %d", n, err, p.length)
+	content := slices.Clone(p.Content) // writing uses it up
+	if n, err := content.WriteTo(&sent); err != nil || n != p.Length {
+		t.Fatalf("got %d bytes and %v, want %d", n, err, p.Length)
 	}
 	kind, typed := e.Header().Get("Content-Type")
-	r := multipart.NewReader(&sent, p.boundary)
+	r := multipart.NewReader(&sent, p.Boundary)
 	for _, want := range ranges {
 		part, err := r.NextRawPart()
 		if err != nil {
@@ -64,7 +64,7 @@ func TestMultipartHasTheRequestedRanges(t *testing.T) {
 	f := func(body, contentType string, ranges ...rfc9111.Range) {
 		t.Helper()
 		e := entryOf(body, contentType)
-		p := newByteRanges(e, ranges)
+		p := New(e, ranges)
 		if p == nil {
 			t.Fatalf("%v of %q: got the whole, want parts", ranges, body)
 		}
@@ -86,12 +86,12 @@ func TestMultipartHasTheRequestedRanges(t *testing.T) {
 func TestMultipartSharesTheStoredBody(t *testing.T) {
 	e := entryOf(strings.Repeat("x", 1<<20), "a/b")
 	ranges := []rfc9111.Range{{First: 1 << 19, Last: 1<<20 - 1}, {First: 0, Last: 99999}}
-	p := newByteRanges(e, ranges)
+	p := New(e, ranges)
 	if p == nil {
 		t.Fatal("got the whole, want parts")
 	}
 	for i, r := range ranges {
-		if got := p.content[2*i+1]; &got[0] != &bytesOf(e)[r.First] || int64(len(got)) != r.Length() {
+		if got := p.Content[2*i+1]; &got[0] != &bytesOf(e)[r.First] || int64(len(got)) != r.Length() {
 			t.Errorf("part %v is a copy, or not %d bytes", r, r.Length())
 		}
 	}
@@ -107,12 +107,12 @@ func TestMultipartIsNotMuchLongerThanTheWhole(t *testing.T) {
 	}
 	f := func(size int, contentType string, count int, want bool) {
 		t.Helper()
-		p := newByteRanges(entryOf(strings.Repeat("x", size), contentType), bytewise(count))
+		p := New(entryOf(strings.Repeat("x", size), contentType), bytewise(count))
 		if (p != nil) != want {
 			t.Errorf("%d ranges of %d bytes, type of %d: got parts %v, want %v", count, size, len(contentType), p != nil, want)
 		}
-		if p != nil && p.length > int64(size)+partsSpareBytes {
-			t.Errorf("%d ranges of %d bytes: got %d bytes", count, size, p.length)
+		if p != nil && p.Length > int64(size)+spareBytes {
+			t.Errorf("%d ranges of %d bytes: got %d bytes", count, size, p.Length)
 		}
 	}
 	f(32, "text/html; charset=utf-8", 16, true)
@@ -128,8 +128,8 @@ func TestMultipartIsNotMuchLongerThanTheWhole(t *testing.T) {
 func TestMultipartFramingFitsItsBuffer(t *testing.T) {
 	f := func(size int, contentType string, ranges ...rfc9111.Range) {
 		t.Helper()
-		p := newByteRanges(entryOf(strings.Repeat("x", size), contentType), ranges)
-		framing := p.length
+		p := New(entryOf(strings.Repeat("x", size), contentType), ranges)
+		framing := p.Length
 		for _, r := range ranges {
 			framing -= r.Length()
 		}
@@ -160,19 +160,26 @@ func FuzzRangeOfAStoredBody(f *testing.F) {
 		most = max(0, min(most, 1000))
 		e := entryOf(body, contentType)
 		size := int64(len(body))
-		c := severalRanges([]byte(value), size, most).asByteRanges(e)
-		switch {
-		case c.parts != nil:
-			if c.status != 206 || len(c.ranges) < 2 || len(c.ranges) > most || c.length > size+partsSpareBytes {
-				t.Fatalf("%q: got %d with %d parts in %d bytes of %d", value, c.status, len(c.ranges), c.length, size)
+		ranges, kind := Several([]byte(value), size, most)
+		if kind != rfc9111.RangeSatisfiable {
+			if len(ranges) > 0 {
+				t.Fatalf("%q: got %v of kind %d", value, ranges, kind)
 			}
-			checkParts(t, c.parts, e, c.ranges)
-		case c.status == 206:
-			if c.first < 0 || c.length < 1 || c.first+c.length > size {
-				t.Fatalf("%q: got %d bytes from %d of %d", value, c.length, c.first, size)
+			return
+		}
+		for _, r := range ranges {
+			if r.First < 0 || r.Last < r.First || r.Last >= size {
+				t.Fatalf("%q: got %v of %d bytes", value, r, size)
 			}
-		case c.status == 0 && (c.first != 0 || c.length != size):
-			t.Fatalf("%q: got %d bytes from %d, want all %d", value, c.length, c.first, size)
+		}
+		if len(ranges) == 0 || len(ranges) > most {
+			t.Fatalf("%q: got %d ranges, want 1 to %d", value, len(ranges), most)
+		}
+		if p := New(e, ranges); p != nil && len(ranges) > 1 {
+			if p.Length > size+spareBytes {
+				t.Fatalf("%q: got %d parts in %d bytes of %d", value, len(ranges), p.Length, size)
+			}
+			checkParts(t, p, e, ranges)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package proxy
+package byteranges
 
 import (
 	"bytes"
@@ -18,22 +18,26 @@ const (
 	boundaryBytes  = len(separator) + 1
 )
 
-// partsSpareBytes is by how much an answer in parts may be longer than the whole body. Beyond that the whole is sent, which is
+// spareBytes is by how much an answer in parts may be longer than the whole body. Beyond that the whole is sent, which is
 // cheaper, so that many small ranges are no attack (RFC 9110 section 17.15).
-const partsSpareBytes = 4 << 10
+const spareBytes = 4 << 10
 
-// byteRanges is the content of a multipart/byteranges answer (RFC 9110 section 14.6):
-// what goes between the parts, and the parts, which are not copied. It
-// belongs to one answer.
-type byteRanges struct {
-	boundary string
-	length   int64
-	content  net.Buffers // every other one is a part, nil where that lies in no memory
+// pieceBytes is how much of content that lies in no memory is held at once while it is searched.
+const pieceBytes = 32 << 10
+
+// Parts are the content of a multipart/byteranges answer (RFC 9110 section 14.6):
+// what goes between the parts, and the parts, which are not copied. They
+// belong to one answer.
+type Parts struct {
+	Boundary string      // for the Content-Type of the answer
+	Length   int64       // of all of it, in bytes
+	Content  net.Buffers // every other one is a part, nil where that lies in no memory; sending may use it up
 }
 
-// newByteRanges cuts ranges that do not overlap out of e. It returns nil where the
-// answer would be too long, or every boundary is found in what it has to separate.
-func newByteRanges(e *cache.Object, ranges []rfc9111.Range) *byteRanges {
+// New cuts ranges that do not overlap out of the content of e. It returns nil where the
+// answer would be too long, or every boundary is found in what it has to separate: then the whole is sent.
+// Content that lies in no memory is read, which may wait.
+func New(e *cache.Object, ranges []rfc9111.Range) *Parts {
 	content := e.Content()
 	size, sent := content.Size(), int64(0)
 	for _, r := range ranges {
@@ -45,36 +49,36 @@ func newByteRanges(e *cache.Object, ranges []rfc9111.Range) *byteRanges {
 		contentType = "\r\nContent-Type: " + value
 	}
 	framing := framingBytes(len(ranges), contentType, size)
-	if sent+framing > size+partsSpareBytes {
+	if sent+framing > size+spareBytes {
 		return nil
 	}
 	boundary, ok := boundaryFor(content, ranges)
 	if !ok {
 		return nil
 	}
-	p := &byteRanges{boundary: boundary, length: sent, content: make(net.Buffers, 0, 2*len(ranges)+1)}
+	p := &Parts{Boundary: boundary, Length: sent, Content: make(net.Buffers, 0, 2*len(ranges)+1)}
 	text := make([]byte, 0, framing)
 	for _, r := range ranges {
 		start := len(text)
 		text = p.appendHead(text, contentType, r, size)
-		p.content = append(p.content, text[start:], nil)
+		p.Content = append(p.Content, text[start:], nil)
 		if body, ok := content.Bytes(); ok {
-			p.content[len(p.content)-1] = body[r.First : r.Last+1]
+			p.Content[len(p.Content)-1] = body[r.First : r.Last+1]
 		}
 	}
 	start := len(text)
 	text = append(p.appendDelimiter(text), "--\r\n"...)
-	p.content = append(p.content, text[start:])
+	p.Content = append(p.Content, text[start:])
 	// The first delimiter needs no end of a line before it.
-	p.content[0] = p.content[0][len("\r\n"):]
-	p.length += int64(len(text) - len("\r\n"))
+	p.Content[0] = p.Content[0][len("\r\n"):]
+	p.Length += int64(len(text) - len("\r\n"))
 	return p
 }
 
-// reader returns the content of an answer that is cut from c, which lies in no memory.
-func (p *byteRanges) reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
-	all := make([]io.Reader, len(p.content))
-	for i, text := range p.content {
+// Reader returns the content of p to be read, where New has cut it with these ranges out of c, which lies in no memory.
+func (p *Parts) Reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
+	all := make([]io.Reader, len(p.Content))
+	for i, text := range p.Content {
 		if all[i] = bytes.NewReader(text); i%2 == 1 {
 			r := ranges[i/2]
 			all[i] = c.Section(r.First, r.Length())
@@ -84,14 +88,14 @@ func (p *byteRanges) reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
 }
 
 // appendHead appends what comes before the part r of a whole of size bytes.
-func (p *byteRanges) appendHead(text []byte, contentType string, r rfc9111.Range, size int64) []byte {
+func (p *Parts) appendHead(text []byte, contentType string, r rfc9111.Range, size int64) []byte {
 	text = append(p.appendDelimiter(text), contentType...)
-	text = appendContentRange(append(text, "\r\n"...), r.First, r.Last, size)
+	text = AppendContentRange(append(text, "\r\n"...), r.First, r.Last, size)
 	return append(text, "\r\n"...)
 }
 
-func (p *byteRanges) appendDelimiter(text []byte) []byte {
-	return append(append(text, "\r\n--"...), p.boundary...)
+func (p *Parts) appendDelimiter(text []byte) []byte {
+	return append(append(text, "\r\n--"...), p.Boundary...)
 }
 
 // framingBytes is at least what goes before, between and after so many parts,
@@ -135,7 +139,7 @@ func anyContains(c cache.Content, ranges []rfc9111.Range, text []byte) bool {
 // contains reports whether what from gives contains text, or is incomplete. It holds a piece
 // at a time, each with the end of the one before.
 func contains(from *io.SectionReader, text []byte) bool {
-	piece, kept := make([]byte, min(from.Size()+int64(len(text)), streamBuffer)), 0
+	piece, kept := make([]byte, min(from.Size()+int64(len(text)), pieceBytes)), 0
 	for left := from.Size(); left > 0; {
 		n, err := from.Read(piece[kept:])
 		left -= int64(n)
