@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -163,6 +164,23 @@ func (s *server) wantExit(want int) {
 		s.t.Errorf("exit code: got %d, want %d; log: %v", got, want, s.lines())
 	}
 }
+
+// metric reads one metric as it is written; "" where there is none.
+func (s *server) metric(name string) string {
+	_, metrics := get(s.t, "http://"+s.admin+"/metrics")
+	_, rest, _ := strings.Cut("\n"+metrics, "\n"+name+" ")
+	text, _, _ := strings.Cut(rest, "\n")
+	return text
+}
+
+// gauge reads one metric; 0 where there is none.
+func (s *server) gauge(name string) float64 {
+	n, _ := strconv.ParseFloat(s.metric(name), 64)
+	return n
+}
+
+// connections reads how many clients are connected.
+func (s *server) connections() string { return s.metric(`edgeproxy_connections{state="open"}`) }
 
 // metricsAtRest returns the metrics once no request and no body is in flight. A
 // client can see the end of a streamed answer a moment before it is counted.

@@ -13,20 +13,6 @@ import (
 	"testing"
 )
 
-// metric reads one metric as it is written; "" where there is none.
-func (s *server) metric(name string) string {
-	_, metrics := get(s.t, "http://"+s.admin+"/metrics")
-	_, rest, _ := strings.Cut("\n"+metrics, "\n"+name+" ")
-	text, _, _ := strings.Cut(rest, "\n")
-	return text
-}
-
-// gauge reads one metric; 0 where there is none.
-func (s *server) gauge(name string) float64 {
-	n, _ := strconv.ParseFloat(s.metric(name), 64)
-	return n
-}
-
 // slowHit asks for path on a connection of its own and takes the head of the answer, which has
 // to be a hit.
 func (s *server) slowHit(path string) io.ReadCloser {

@@ -53,9 +53,6 @@ func (s *server) ask(path string) *net.TCPConn {
 	return c
 }
 
-// connections reads how many clients are connected.
-func (s *server) connections() string { return s.metric(`edgeproxy_connections{state="open"}`) }
-
 func TestAStalledReaderIsLetGo(t *testing.T) {
 	for _, path := range []string{"/hit", "/stream"} {
 		t.Run(path[1:], func(t *testing.T) {
