@@ -1,7 +1,7 @@
-// Command edgeproxy is a caching reverse proxy. By default it stores a response
+// Command edgeproxy has the commands of a caching reverse proxy, which stores a response
 // only if its key was requested before.
 //
-// This folder has the commands. It answers one question: what may an operator type, and what is printed?
+// It answers one question: what may an operator type, and what is printed?
 //
 // The law it keeps: a mistake in what is typed is exit code 2 with what is wanted, a failure is exit code 1, and a result that
 // could not be printed is a failure. Each command has a file; commands.go lists them.

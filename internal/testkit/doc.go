@@ -1,5 +1,6 @@
-// Package testkit has what tests of several rooms need and no room is about: waiting for
-// what others do, a buffer for logs, a full disk, a small one and one that can only be read, a text that shows its places,
+// Package testkit has what tests of several rooms need, and no room is about.
+//
+// It has: waiting for what others do, a buffer for logs, a full disk, a small one and one that can only be read, a text that shows its places,
 // a listener, a slow origin, a client over TLS, certificates, programs that are installed, nginx as an origin, pebble as an
 // authority, Chromium, driven and looked at, a receiver of spans and that of the collector, and the usual traces.
 //

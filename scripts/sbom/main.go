@@ -1,4 +1,4 @@
-// Command sbom prints which modules a program was built from, as CycloneDX 1.5 in JSON:
+// Command sbom prints which modules a program was built from, as CycloneDX 1.5 in JSON.
 //
 //	go run ./scripts/sbom bin/edgeproxy
 //
