@@ -88,7 +88,7 @@ func (p *Proxy) lookupOrForward(x *exchange) disposition {
 	case found:
 		return hit
 	case x.onDisk && x.fwd != fwdStale && x.fwd != fwdRequest:
-		return seek
+		return needsDisk
 	}
 	return p.decideMiss(x)
 }

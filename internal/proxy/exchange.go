@@ -24,12 +24,12 @@ import (
 type disposition uint8
 
 const (
-	refused disposition = iota // we answer ourselves, as a rule with an error
-	hit                        // answered from the store, fresh
-	prove                      // the credentials have to be checked first
-	seek                       // memory has nothing to use, and the disk may have
-	miss                       // the cache was asked and has nothing to use
-	pass                       // the cache was not asked
+	refused       disposition = iota // we answer ourselves, as a rule with an error
+	hit                              // answered from the store, fresh
+	needsPassword                    // the credentials have to be checked first
+	needsDisk                        // memory has nothing to use, and the disk may have
+	miss                             // the cache was asked and has nothing to use
+	pass                             // the cache was not asked
 )
 
 // forward is why a request went to the origin: RFC 9211's fwd.

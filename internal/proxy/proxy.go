@@ -218,7 +218,7 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 			return x
 		}
 	case refused:
-	case pass, miss, seek, prove:
+	case pass, miss, needsDisk, needsPassword:
 		x.waits = true
 		return x
 	}
@@ -231,12 +231,12 @@ func (x *exchange) Finish() {
 	p := x.p
 	x.waits = false
 	defer p.finish(x)
-	if x.way == prove {
+	if x.way == needsPassword {
 		x.way = p.authenticate(x) // the credentials
 		x.run.Enter(x.phase())
 	}
 	x.mayReadDisk = p.Store.HasDisk()
-	if x.way == seek {
+	if x.way == needsDisk {
 		x.way = p.decideOnDisk(x) // on the disk
 		x.run.Enter(x.phase())
 	}
@@ -245,7 +245,7 @@ func (x *exchange) Finish() {
 		p.pass(x) // the origin's answer, unstored
 	case miss:
 		p.collapse(x) // one leader fetches, followers read along
-	case hit, refused, seek, prove: // the answer is there, and may have to be read
+	case hit, refused, needsDisk, needsPassword: // the answer is there, and may have to be read
 	}
 	p.deliver(x)
 }

@@ -35,9 +35,9 @@ func (x *exchange) phase() running.Phase {
 		return running.Tunnel
 	case x.streaming:
 		return running.Sending
-	case x.way == prove:
+	case x.way == needsPassword:
 		return running.Password
-	case x.way == hit, x.way == seek:
+	case x.way == hit, x.way == needsDisk:
 		return running.Disk
 	}
 	return running.Origin

@@ -32,7 +32,7 @@ func (p *Proxy) authenticatedBefore(x *exchange) bool {
 // refuseOrAuthenticate refuses x, or leaves it to be proven.
 func (p *Proxy) refuseOrAuthenticate(x *exchange) disposition {
 	if x.credentials() != nil {
-		return prove
+		return needsPassword
 	}
 	p.refuse(x, statusUnauthorized, reason.Unauthenticated)
 	return refused
