@@ -31,7 +31,7 @@ for kind in hit miss; do
 	go tool covdata textfmt -i="$out/$kind" -o "$out/$kind.cover"
 	grep -v walk.go "$out/$kind.cover" >"$out/$kind.only"
 	go tool cover -func="$out/$kind.only" | awk '$NF != "0.0%" && !/^total/ { sub(/^edgeproxy\//, "", $1); sub(/:[0-9]+:$/, "", $1); print $1, $2 }' |
-		grep -v '^cmd/' | sort -u >"$out/$kind.functions"
+		grep -vE '^(cmd|internal/edge)/' | sort -u >"$out/$kind.functions"
 	[ "${1-}" != "$kind" ] || cat "$out/$kind.functions"
 	awk -v kind="$kind" '{ room = $1; sub(/\/[^\/]*$/, "", room); functions[room]++; if (!seen[$1]++) files[room]++ }
 		END { for (room in functions) { printf "%-5s %4d functions in %3d files of %s\n", kind, functions[room], files[room], room; f += functions[room]; n += files[room] }

@@ -6,8 +6,9 @@
 // The law it keeps: a mistake in what is typed is exit code 2 with what is wanted, a failure is exit code 1, and a result that
 // could not be printed is a failure. Each command has a file; commands.go lists them.
 //
-// What it does not do: it builds no room of the proxy. The command serve hands a configuration to internal/edge, and signals
-// to the proxy that runs. Other commands ask the admin listener of a running proxy, and decode the documents of internal/edge.
+// What it does not do: it composes no proxy itself. The commands serve and demo hand a configuration to internal/edge. Commands about
+// a running proxy ask its admin listener, and decode the documents of internal/edge. The others (simulate, size, log, cache of a
+// stopped proxy) work on files.
 package main
 
 import (

@@ -35,7 +35,7 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// serve runs the proxy until a signal or a failure. c was loaded from source. The first SIGTERM or SIGINT
+// serve runs the proxy until a signal or a failure. c was loaded from the source from. The first SIGTERM or SIGINT
 // drains; a second one ends the process at once.
 func serve(ctx context.Context, c *config.Config, from *edge.Source, stderr io.Writer) error {
 	received := notifySignals(stderr)

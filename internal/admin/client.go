@@ -13,7 +13,7 @@ import (
 // socketPrefix begins the address of a Unix domain socket.
 const socketPrefix = "unix:"
 
-// ErrAddress is the error of Ask for an address that is not one. It says what is wanted.
+// ErrAddress is what Ask returns, wrapped, for an address of neither form. Its text says what is wanted.
 var ErrAddress = errors.New("want HOST:PORT or unix:PATH")
 
 // IsAddress reports whether address has the form HOST:PORT or unix:PATH.

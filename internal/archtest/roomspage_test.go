@@ -20,13 +20,13 @@ const roomsPage = "../../docs/rooms.md"
 
 const roomsHead = `# The rooms
 
-A room is a folder with Go files. This page has the first sentence of each room's package comment, and the rooms of ours that it may
+A room is a folder with Go files. This page has the first sentence of each room's package comment, and which other rooms it may
 import. [ARCHITECTURE.md](ARCHITECTURE.md) says how they work together.
 
 The page is generated: ` + "`go test ./internal/archtest -update`" + ` writes it from the comments and from
 [rooms_test.go](../internal/archtest/rooms_test.go), and ` + "`make arch`" + ` fails if it is out of date. *Tests*: only tests import the room.
 
-| room | what it does | may import |
+| room | what it does, or the question it answers | may import |
 |---|---|---|
 `
 
@@ -89,7 +89,7 @@ func mayImport(r room) string {
 	return strings.Join(names, ", ")
 }
 
-func TestTheMapNamesEachRoom(t *testing.T) {
+func TestTheMapNamesEachInternalRoom(t *testing.T) {
 	text, err := os.ReadFile("../../docs/ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// file is content that lies in no memory of the cache.
+// file is content in a file.
 type file struct{ *bytes.Reader }
 
 func (file) Same(cache.File) bool { return false }

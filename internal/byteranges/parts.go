@@ -22,7 +22,7 @@ const (
 // cheaper, so that many small ranges are no attack (RFC 9110 section 17.15).
 const spareBytes = 4 << 10
 
-// pieceBytes is how much of content that lies in no memory is held at once while it is searched.
+// pieceBytes is how much of content in a file is held at once while it is searched.
 const pieceBytes = 32 << 10
 
 // Parts are the content of a multipart/byteranges answer (RFC 9110 section 14.6):
@@ -31,12 +31,12 @@ const pieceBytes = 32 << 10
 type Parts struct {
 	Boundary string      // for the Content-Type of the answer
 	Length   int64       // of all of it, in bytes
-	Content  net.Buffers // every other one is a part, nil where that lies in no memory; sending may use it up
+	Content  net.Buffers // texts and parts in turn, a text first and last; a part of content in a file is nil. Sending may use it up
 }
 
 // New cuts ranges that do not overlap out of the content of e. It returns nil where the
 // answer would be too long, or every boundary is found in what it has to separate: then the whole is sent.
-// Content that lies in no memory is read, which may wait.
+// Content in a file is read, which may wait.
 func New(e *cache.Object, ranges []rfc9111.Range) *Parts {
 	content := e.Content()
 	size, sent := content.Size(), int64(0)
@@ -75,7 +75,7 @@ func New(e *cache.Object, ranges []rfc9111.Range) *Parts {
 	return p
 }
 
-// Reader returns the content of p to be read, where New has cut it with these ranges out of c, which lies in no memory.
+// Reader returns the whole answer as a reader. c is content in a file, and ranges are those that New was given.
 func (p *Parts) Reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
 	all := make([]io.Reader, len(p.Content))
 	for i, text := range p.Content {

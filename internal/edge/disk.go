@@ -79,7 +79,7 @@ func diskFaults(c, running *config.Config) config.Errors {
 	return faults
 }
 
-// diskProblems returns what serve refuses (faults), and what it runs without (out). running is the configuration in
+// diskProblems returns what a start refuses (faults), and what it goes on without (out). running is the configuration in
 // force, nil at a start; its directories exist already.
 func diskProblems(c, running *config.Config) (faults config.Errors, out []config.Warning) {
 	const path, maxBytes = "cache.disk.path", "cache.disk.max_bytes"

@@ -96,7 +96,7 @@ type controlServer struct {
 // Options are what a configuration does not say. The zero value is a proxy that cannot reload.
 type Options struct {
 	Version    string         // of the program, for /status, metrics, certificate authorities and receivers of spans
-	Source     *Source        // what the configuration was loaded from, for reloads; it is copied. nil: there are none
+	Source     *Source        // what the configuration was loaded from, for reloads; it is copied. nil: there is nothing to reload
 	Level      *slog.LevelVar // of the log, which a reload sets; nil: it never changes
 	Dropped    func() uint64  // lines of the log that were not written; it is safe for concurrent use. nil: nobody counts them
 	Supervised bool           // notify the supervisor that the environment names (NOTIFY_SOCKET)
@@ -306,8 +306,8 @@ func (e *Edge) report(err error) {
 // Metrics returns the metrics of GET /metrics.
 func (e *Edge) Metrics() prometheus.Gatherer { return e.registry }
 
-// Failed returns the channel that has an error for each listener that failed while it served. It is never closed. The
-// others go on: call Stop.
+// Failed returns a channel with the error of each listener that failed while it served, of the first few if nobody reads them.
+// It is never closed. The other listeners go on serving: call Stop to end them.
 func (e *Edge) Failed() <-chan error { return e.failed }
 
 func (e *Edge) readiness() (ready bool, why string) {

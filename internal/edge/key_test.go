@@ -7,7 +7,7 @@ import (
 	"edgeproxy/config"
 )
 
-// problems returns what fits finds wrong with the text of a configuration, called e.yaml; ""
+// problems returns what Validate finds wrong with the text of a configuration, called e.yaml; ""
 // is nothing.
 func problems(t *testing.T, text string) string {
 	t.Helper()

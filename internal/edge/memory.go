@@ -26,7 +26,7 @@ const (
 // hold, or to 90 % of the cgroup's limit if that is less. It does nothing if the operator has
 // set GOMEMLIMIT. Without a limit the garbage collector would let the heap grow to twice the
 // cache before it runs. The limit follows the cgroup's until stop is called. stop is never
-// nil. The limit is one of the whole process.
+// nil. The limit is that of the whole process: call it once, with all edges of the process.
 func LimitMemory(log *slog.Logger, edges ...*Edge) (stop func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}

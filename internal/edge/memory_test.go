@@ -56,6 +56,7 @@ func TestMemoryLimitHasRoomForEveryEdge(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Cache.Memory = config.Memory{MaxBytes: 8 * config.MiB, MaxObjectBytes: config.MiB}
+	c.Cache.Disk = config.Disk{Paths: []string{t.TempDir()}, MaxBytes: 32 * config.MiB, MaxObjectBytes: config.MiB}
 	c.Limits.InflightBytes = 16 * config.MiB
 	e := built(t, c, Options{})
 	defer LimitMemory(slog.New(slog.DiscardHandler), e, e)()

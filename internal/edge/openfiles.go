@@ -13,7 +13,7 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// This file checks the files that serve will open for writing. It removes what it creates for that.
+// This file checks the files that a start will open for writing. It removes what it creates for that.
 
 const stateKey = "admission.state"
 
@@ -36,7 +36,8 @@ func openFaults(c, running *config.Config) (faults config.Errors) {
 	return faults
 }
 
-// OpenWarnings returns what a proxy of c would run without. New logs these problems itself.
+// OpenWarnings returns what a proxy of c would start without, because it cannot be used now: directories of the disk tier,
+// saved sightings. New logs the same problems itself.
 func OpenWarnings(c *config.Config) (out []config.Warning) {
 	_, out = diskProblems(c, nil)
 	path := c.Admission.State

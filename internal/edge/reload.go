@@ -43,7 +43,7 @@ type ReloadStatus struct {
 	Restart    []Change  `json:"needs_restart"` // settings of the file that are not in force
 }
 
-// Change is a setting with its old and new value, as the file writes them.
+// Change is a setting with its old and new value, as the file writes them; "" if it has none.
 type Change struct {
 	Path string `json:"path"`
 	Old  string `json:"old"`
@@ -63,7 +63,7 @@ type Refusal struct {
 	Problems []string `json:"problems,omitempty"` // FILE:LINE:COL: key: value: what is wanted
 }
 
-// newReloader returns the reloader of e. The configuration of e was loaded from source.
+// newReloader returns the reloader of e. The configuration of e was loaded from the source from.
 func newReloader(e *Edge, from Source) *reloader {
 	r := &reloader{edge: e, source: from, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 	r.turn <- struct{}{}

@@ -63,6 +63,14 @@ admission: {policy: second-hit, open_below: 0.%d}
 	if _, err := e.reloader.reload(t.Context(), "test"); err == nil {
 		t.Error("a proxy that has stopped reloads")
 	}
+	e.ReopenLogs()
+	e.Reload("test")
+	if got := e.Status(); got.Ready {
+		t.Error("a proxy that has stopped says that it is ready")
+	}
+	if _, err := e.Metrics().Gather(); err != nil {
+		t.Errorf("metrics after the end: %v", err)
+	}
 	if last := e.now.Load().config; last.Origins[0].MaxConnections != 8 {
 		t.Errorf("got max_connections %d, want 8 of the last file", last.Origins[0].MaxConnections)
 	}

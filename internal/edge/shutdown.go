@@ -9,8 +9,8 @@ import (
 
 // Stop ends everything, outermost first: readiness, listeners and requests,
 // fetches without a client, then the rooms they used. The settings of shutdown
-// bound it. It may be called at any time; only the first call does anything,
-// and the others wait for it. The end of ctx cuts the waits short.
+// bound it. It may be called after New, Listen or Start, but not while they run.
+// Only the first call does anything, and the others wait for it. The end of ctx cuts the waits short.
 func (e *Edge) Stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx) }) }
 
 func (e *Edge) shutdown(ctx context.Context) {

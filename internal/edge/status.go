@@ -100,7 +100,7 @@ type Measured struct {
 	Capacity           int     `json:"capacity"`
 }
 
-// Generation is one generation of a filter: one of the times that its window is made of.
+// Generation is one generation of a filter: the sightings of one stretch of its window.
 type Generation struct {
 	FillRatio float64 `json:"fill_ratio"`
 	Keys      int64   `json:"keys"`

@@ -13,10 +13,11 @@ import (
 
 // Validate checks what the config package cannot: whether filters of these sizes can be built, whether key,
 // header and match rules are valid, whether the files that settings name hold what they should (certificates, tokens,
-// users, pages), and whether directories and files can be written to. It changes nothing. The error is a config.Errors.
+// users, pages), and whether directories and files can be written to. It leaves nothing behind: a file that
+// it creates as a probe is removed. The error is a config.Errors.
 func Validate(c *config.Config) error { return validateBeside(c, nil) }
 
-// validateBeside is validate for a reload. running is the configuration in force, nil at a start.
+// validateBeside is Validate, for a reload too. running is the configuration in force, nil at a start.
 func validateBeside(c, running *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {

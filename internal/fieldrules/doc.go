@@ -9,11 +9,11 @@
 // The laws:
 //
 //   - A rule that would contradict what the proxy says itself, or would mislead a cache, is refused when it is read.
-//   - What applies before a response is stored says nothing of one client: all clients get it.
-//   - In a key, the template stands for the value. For one URL, a value without the client is the same, and by one of
-//     the client nothing is selected (Unselectable).
-//   - An error is about one client or one moment. So the texts and pages of errors never have a field that says for how long
-//     they may be kept (AboutLifetime).
+//   - Rules that apply before a response is stored may not depend on the client, since all clients get the result.
+//   - Cache keys have the template, not the filled value. A value made of the URL is the same for one URL. A field made of
+//     the client (Unselectable) never selects a stored response.
+//   - An error is about one client or one moment. So error texts and error pages never have a field about how long they may
+//     be kept (AboutLifetime).
 //
 // The package knows no requests and no routes. All it makes is immutable once it is made, and safe for concurrent use.
 package fieldrules

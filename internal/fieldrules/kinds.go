@@ -11,7 +11,7 @@ import (
 )
 
 // ForRequests returns rules for fields on their way to the origin. Names may be in any case, and one to remove may end in *. The
-// values may have all placeholders. reserved reports that a field, of a name in canonical form, is for the proxy alone to say. The
+// values may have all placeholders. Hop-by-hop fields are refused. reserved reports that a field, of a name in canonical form, is for the proxy alone to say. The
 // error joins a *field.RuleError for each mistake.
 func ForRequests(remove []string, set map[string]string, reserved func(name string) bool) (Rules, error) {
 	return newRules(remove, set, template.All, func(name string) bool {
@@ -25,14 +25,14 @@ func ForResponses(remove []string, set map[string]string) (Rules, error) {
 	return newRules(remove, set, template.OfURL, reservedInResponses)
 }
 
-// ForAnswers returns the rules for the fields of an answer in place of an origin, which nobody else gets: all placeholders are
-// good. The error is that of ForRequests.
+// ForAnswers returns the rules for the fields of an answer in place of an origin, which is not stored, so all placeholders are
+// allowed. The error is that of ForRequests.
 func ForAnswers(set map[string]string) (Rules, error) {
 	return newRules(nil, set, template.All, reservedInResponses)
 }
 
-// ForOwn returns the rules for fields of all answers that the proxy makes itself, errors included. They set alone, and their values may
-// have all placeholders. The error is that of ForRequests.
+// ForOwn returns the rules for fields of all answers that the proxy makes itself, errors included. They only set fields, and their
+// values may have all placeholders. The error is that of ForRequests.
 func ForOwn(set map[string]string) (Rules, error) {
 	var problems []error
 	rest := maps.Clone(set)
@@ -57,7 +57,7 @@ func reservedInResponses(name string) bool {
 	return rfc9111.HopByHop(name)
 }
 
-// wantInstead says what is wanted in place of a field that these answers say themselves; "" is that it may be set.
+// wantInstead says what is wanted in place of a field that edgeproxy sets itself in these answers; "" means that it may be set.
 func wantInstead(name string) string {
 	switch name {
 	case "Allow", "Location", "Retry-After", "Www-Authenticate":
@@ -69,15 +69,15 @@ func wantInstead(name string) string {
 	return ""
 }
 
-func newRules(remove []string, set map[string]string, places template.Places, reserved func(name string) bool) (Rules, error) {
+func newRules(remove []string, set map[string]string, allowed template.Placeholders, reserved func(name string) bool) (Rules, error) {
 	texts, made := map[string]string{}, map[string]template.Template{}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		t, err := template.Parse(set[name], places)
+		t, err := template.Parse(set[name], allowed)
 		switch texts[name] = set[name]; {
 		case err != nil:
 			problems = append(problems, &field.RuleError{Rule: "set", Name: name, Want: err.Error()})
-		case t.Open():
+		case t.HasPlaceholders():
 			made[field.Canonical(name)] = t
 		default:
 			texts[name] = t.Text()

@@ -10,9 +10,9 @@ import (
 
 // Rules are rules for the fields of one kind of message. The zero Rules are none. They are immutable.
 //
-// Beside those of internal/field they set fields whose values have placeholders: these are made anew for each message.
-// What keys are made of is the template in their stead (Value, Set): its placeholders of the URL say nothing that the URL of
-// the key does not say, and by one of the client nothing is selected (Unselectable).
+// Besides fixed values they set values with placeholders, which are filled for each message. Value and Set return the
+// template, and cache keys are made of that: its placeholders of the URL say nothing that the URL of the key does not say,
+// and a field with one of the client never selects a response (Unselectable).
 type Rules struct {
 	*field.Rules
 	fixed field.List // that are set to the same value in each message
@@ -25,22 +25,21 @@ type madeField struct {
 	value template.Template
 }
 
-// Identifies reports whether a value has the id of the request.
-func (r *Rules) Identifies() bool {
-	return slices.ContainsFunc(r.made, func(f madeField) bool { return f.value.Identifies() })
+// HasRequestID reports whether a value has the id of the request.
+func (r *Rules) HasRequestID() bool {
+	return slices.ContainsFunc(r.made, func(f madeField) bool { return f.value.HasRequestID() })
 }
 
-// Unselectable reports whether the field of this canonical name is made of what no later request can have in common with
-// an earlier one by its URL: of the client.
+// Unselectable reports whether the value of the field of this canonical name depends on the client, so that no later request
+// would match it.
 func (r *Rules) Unselectable(name string) bool {
 	return slices.ContainsFunc(r.made, func(f madeField) bool { return f.name == name && f.value.OfClient() })
 }
 
-// HasPlaces reports whether any value has placeholders.
-func (r *Rules) HasPlaces() bool { return len(r.made) > 0 }
+// HasPlaceholders reports whether any value has placeholders.
+func (r *Rules) HasPlaceholders() bool { return len(r.made) > 0 }
 
-// MakeAnew returns list with the fields whose values have placeholders as they are in a message about u and who, in place of those
-// that it had.
+// MakeAnew returns list with the fields that have placeholders filled again, for u and who.
 func (r *Rules) MakeAnew(list field.List, u template.URL, who template.Client) field.List {
 	return r.appendMade(list.Without(func(name string) bool {
 		return slices.ContainsFunc(r.made, func(f madeField) bool { return f.name == name })

@@ -67,7 +67,7 @@ func TestFieldsAreMadeAnewForAnotherTarget(t *testing.T) {
 	if got, want := linesOf(r.MakeAnew(list, other, asker{})), "X-Edge: 1\r\nX-Url: /other\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if plain := must(t)(ForRequests(nil, map[string]string{"X-Edge": "1"}, nothing)); plain.HasPlaces() || !r.HasPlaces() {
+	if plain := must(t)(ForRequests(nil, map[string]string{"X-Edge": "1"}, nothing)); plain.HasPlaceholders() || !r.HasPlaceholders() {
 		t.Error("want placeholders in the rules with {uri} alone")
 	}
 }
@@ -131,11 +131,11 @@ func TestWhatNothingIsSelectedBy(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	if !r.Identifies() || must(t)(ForOwn(map[string]string{"X-A": "{client}"})).Identifies() {
+	if !r.HasRequestID() || must(t)(ForOwn(map[string]string{"X-A": "{client}"})).HasRequestID() {
 		t.Error("want the rules with {request_id} alone to identify requests")
 	}
 	none := &Rules{}
-	if none.Identifies() || none.HasPlaces() || none.Unselectable("X-A") || none.Drops("X-A") || len(none.AppendSet(nil, about, nil)) > 0 {
+	if none.HasRequestID() || none.HasPlaceholders() || none.Unselectable("X-A") || none.Drops("X-A") || len(none.AppendSet(nil, about, nil)) > 0 {
 		t.Error("want the zero Rules to be none")
 	}
 }
@@ -148,8 +148,8 @@ func TestLinesOfOwnAnswers(t *testing.T) {
 	if got, want := string(all.Append([]byte("A: b\r\n"), about, asker{})), "A: b\r\nCdn-Cache-Control: b\r\nX-Who: 192.0.2.1\r\nCache-Control: max-age=60\r\nX-A: 1\r\nX-Last: 2\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if !all.SetsLifetime() || !all.OfClient() || all.Identifies() {
-		t.Errorf("got a lifetime %v, of the client %v, with an id %v; want true, true, false", all.SetsLifetime(), all.OfClient(), all.Identifies())
+	if !all.SetsLifetime() || !all.OfClient() || all.HasRequestID() {
+		t.Errorf("got a lifetime %v, of the client %v, with an id %v; want true, true, false", all.SetsLifetime(), all.OfClient(), all.HasRequestID())
 	}
 	texts := OfTexts(r)
 	if got, want := string(texts.Append(nil, about, asker{})), "X-Who: 192.0.2.1\r\nX-A: 1\r\n"; got != want || texts.SetsLifetime() {

@@ -27,7 +27,9 @@
 //
 // It is the only room that knows this order. The rules are elsewhere: framing and keys in wire,
 // storability and freshness in rfc9111, sightings in admission, sharing in flight, stored bytes
-// in cache, the origin's connections in origin.
+// in cache, the origin's connections in origin, the operator's header fields in fieldrules, texts
+// with placeholders in template, rewritten paths in rewrite, several ranges in byteranges, slow
+// clients in readahead.
 //
 // The laws:
 //   - It knows no server library: requests and answers are of internal/message.

@@ -142,7 +142,7 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 		r.Host = x.route.HostHeader
 	}
 	r.Header = x.route.Request.AppendSet(x.appendFields(r.Header[:0], text.fields, drop), x.originURL(), x)
-	if r.Keyed = ""; x.route.Response.HasPlaces() {
+	if r.Keyed = ""; x.route.Response.HasPlaceholders() {
 		r.Keyed = string(x.keyedOrRaw())
 	}
 	if addresses := x.forwardedFor(text.peer); addresses != "" {

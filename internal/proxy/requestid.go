@@ -25,7 +25,7 @@ const (
 // identified reports whether x has an id.
 func (x *exchange) identified() bool {
 	if x.route == nil {
-		return x.settings.own.Identifies()
+		return x.settings.own.HasRequestID()
 	}
 	return x.route.identifies
 }

@@ -9,10 +9,8 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// This file puts a route elsewhere at its origin. Clients ask for /api/x, and the origin is asked for
-// /v2/x. Keys, purges, logs and rules have the URL of the client; what the origin is asked for follows
-// from it, so nothing else needs a key. Only the request that goes to the origin has the other path, and
-// a Location that comes back has that of the client again, before anything is made of it.
+// This file applies a route's rewrite.Rule: to the request for the origin, and to a Location that comes back, before
+// anything else reads it. Keys, purges, logs and rules have the client's URL.
 
 // rewritable refuses x if its target cannot be rewritten in one way only.
 func (p *Proxy) rewritable(x *exchange) bool {

@@ -131,7 +131,7 @@ func newRoute(r *Route, m *Metrics) *route {
 	}
 	return &route{
 		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: fieldrules.OfTexts(&own.Own),
-		identifies: own.Request.Identifies() || own.Own.Identifies() || r.Answer != nil && r.Answer.Fields.Identifies(),
+		identifies: own.Request.HasRequestID() || own.Own.HasRequestID() || r.Answer != nil && r.Answer.Fields.HasRequestID(),
 	}
 }
 

@@ -20,7 +20,7 @@ func RequestRules(remove []string, set map[string]string) (fieldrules.Rules, err
 
 // responseFields returns the fields of an answer to request by the rules of r for responses.
 func (r *route) responseFields(l field.List, request *origin.Request) field.List {
-	if !r.Response.HasPlaces() {
+	if !r.Response.HasPlaceholders() {
 		return r.Response.Apply(l)
 	}
 	scheme, _ := request.Header.Get("X-Forwarded-Proto")
@@ -48,7 +48,7 @@ func (x *exchange) keyedOrRaw() []byte {
 
 // makeAnew has the fields that j sets be about another target than that of x.
 func (j *job) makeAnew(x *exchange, target []byte) {
-	if rules := &j.route.Request; rules.HasPlaces() {
+	if rules := &j.route.Request; rules.HasPlaceholders() {
 		u := x.originURL()
 		u.Target = target
 		j.request.Header = rules.MakeAnew(j.request.Header, u, x)

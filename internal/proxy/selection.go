@@ -89,7 +89,7 @@ func severalRanges(line []byte, size int64, most int) selection {
 	switch ranges, kind := byteranges.Several(line, size, most); {
 	case kind == rfc9111.RangeUnsatisfiable:
 		return selection{status: statusRequestedRangeNotSatisfiable}
-	case len(ranges) == 1:
+	case len(ranges) == 1: // merged into one, it is sent as if it had been asked for
 		return oneRange(ranges[0].First, ranges[0].Last)
 	default:
 		return selection{length: size, ranges: ranges}

@@ -38,8 +38,8 @@ func New(open func(client netip.Prefix) *flight.Stream, now func() time.Time, pa
 	return &Bodies{open: open, now: now, panics: panics}
 }
 
-// Begin makes a, which is zero, the body that src is the source of, for this client. It may be read ahead from now on. The Body
-// closes src, and reads it by one goroutine at a time.
+// Begin makes the zero Body a read from src, for this client. It may be read ahead from now on. The Body owns src: it closes it, and
+// only one goroutine at a time reads it.
 func (s *Bodies) Begin(a *Body, src io.ReadCloser, client netip.Prefix) {
 	a.bodies, a.src, a.client = s, src, client
 	s.mu.Lock()

@@ -13,8 +13,8 @@ import (
 // Body is the body of a response for one client. At first the goroutine that serves the client reads it. Once the client has
 // kept it waiting for slowAfter in all, another goroutine reads ahead of the client.
 //
-// The zero Body is none; Bodies.Begin makes it one, and it must not be copied after that. Read and Sent are for the goroutine that
-// serves the client; Close is for any.
+// The zero Body is none; Bodies.Begin makes it one, and it must not be copied after that. Only the goroutine that serves the client may
+// call Read and Sent. Any goroutine may call Close, also twice; later reads fail.
 type Body struct {
 	bodies *Bodies
 	src    io.ReadCloser
@@ -37,7 +37,7 @@ const (
 	statePumped
 )
 
-// Begun reports whether a is a body: Begin has had it.
+// Begun reports whether Bodies.Begin was called with a.
 func (a *Body) Begun() bool { return a.bodies != nil }
 
 // Read implements io.Reader: the next bytes, from the source or from what was read ahead.
@@ -49,6 +49,9 @@ func (a *Body) Read(p []byte) (int, error) {
 		}
 	}
 	if a.state.Load() == statePumped {
+		if a.stream == nil {
+			return 0, io.ErrClosedPipe
+		}
 		return a.stream.Read(p)
 	}
 	return a.src.Read(p)

@@ -207,3 +207,19 @@ func TestTheZeroBodyIsNone(t *testing.T) {
 		t.Error("the zero Body has begun")
 	}
 }
+
+func TestAReadAfterCloseWasAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := bodiesOf(t)
+		a := &Body{}
+		s.Begin(a, &source{left: piece, end: io.EOF}, someone)
+		for range 2 {
+			if err := a.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := a.Read(make([]byte, piece)); n != 0 || err == nil {
+			t.Errorf("got %d bytes and %v, want an error", n, err)
+		}
+	})
+}

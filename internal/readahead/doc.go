@@ -5,9 +5,9 @@
 // another goroutine reads ahead, into a flight.Stream: memory, and then disk, within their budgets. So the connection to the
 // origin is free as soon as the body has arrived, however slow the client is.
 //
-// The laws: a client that is not slow costs no goroutine and no timer of its own. A body that is not read ahead any further waits
-// for its client; nothing is dropped. A panic ends the one body.
+// The laws: a client that is not slow costs no goroutine and no timer of its own. When the budgets are used up, reading waits
+// for the client; nothing is dropped. A panic ends the one body.
 //
-// The package knows no requests and no origins, and sends nothing. It reads no clock: the time is handed over. How
-// much is read ahead is for the Stream to say.
+// The package knows no requests and no origins, and sends nothing. It takes the time from a function that is handed
+// over. The Stream decides how much is read ahead.
 package readahead

@@ -1,10 +1,10 @@
-// Package rewrite puts a route elsewhere at its origin: clients ask for /api/x, and the origin is asked for /v2/x.
+// Package rewrite replaces a prefix of the path between clients and an origin: clients ask for /api/x, the origin is asked for /v2/x.
 //
 // It answers one question: what is the origin asked for in place of this target, and where do clients find what the
 // origin names in an answer?
 //
-// The law: an origin reads the rewritten target as what the proxy has read in the client's, below the other begin. A
-// target that could lead out of that, or be read in two ways, is not taken. What comes back names no host that the
+// The law: the origin reads the rewritten target as the same path that the proxy has read, below the new prefix. A
+// target that could lead out of it, or that can be read in two ways, is refused. What comes back names no host that the
 // origin has not named, and a reference that cannot be translated stays as it is.
 //
 // The package knows neither routes nor messages: which route a URL leads to is a function that the caller hands over. It is

@@ -7,13 +7,13 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// Rule says which begin of the path the origin has in place of the client's. It is immutable, and safe for
-// concurrent use; nil is none.
+// Rule replaces a prefix of the path in requests to the origin. It is immutable, and safe for concurrent use; nil
+// changes nothing.
 type Rule struct {
-	// Strip is the begin of the path that the origin does not have: "", or whole segments as they stand
-	// in targets, without % and without a slash at the end. All paths of the route begin with it.
+	// Strip is the prefix that is taken away: "", or whole segments as they stand in targets, without % and
+	// without a slash at the end. All paths of the route begin with it.
 	Strip string
-	// Add is what it has there instead, of the same form.
+	// Add is the prefix that is put in its place, of the same form.
 	Add string
 	// Locations has Location and Content-Location say where clients find what the origin names.
 	Locations bool
@@ -28,8 +28,8 @@ func New(strip, add string, locations bool, hosts []string) *Rule {
 	return &Rule{Strip: strings.TrimRight(strip, "/"), Add: strings.TrimRight(add, "/"), Locations: locations, Hosts: hosts}
 }
 
-// Takes reports whether an origin reads the rewritten target as what target means here, which is path: the
-// bytes are those of Strip, and no dot segment leads out of Add, or back through Strip. A segment of dots with
+// Takes reports whether target, whose decoded path is path, can be rewritten so that the origin reads the same path below
+// Add: it begins with the bytes of Strip, and no dot segment leads out of Add, or back through Strip. A segment of dots with
 // parameters is one, too: some origins take the parameters away before they resolve the path. What is not taken
 // could be read in two ways, and must not be asked for.
 func (w *Rule) Takes(target wire.Target, path []byte) bool {
@@ -90,10 +90,10 @@ func (w *Rule) Append(dst, target []byte) []byte {
 
 // AtOrigin is Append for a path as text: "" if the origin has nothing in its place, and path itself if w is nil.
 func (w *Rule) AtOrigin(path string) string {
-	switch {
-	case w == nil:
+	if w == nil {
 		return path
-	case !strings.HasPrefix(path, w.Strip):
+	}
+	if rest, ok := strings.CutPrefix(path, w.Strip); !ok || rest != "" && rest[0] != '/' {
 		return ""
 	}
 	return string(w.Append(nil, []byte(path)))

@@ -109,6 +109,8 @@ func TestAPathAtTheOrigin(t *testing.T) {
 	f(nil, "/x", "/x")
 	f(New("/api", "/v2", false, nil), "/api/x", "/v2/x")
 	f(New("/api", "/v2", false, nil), "/other", "")
+	f(New("/api", "/v2", false, nil), "/apix", "")
+	f(New("/api", "/v2", false, nil), "/api", "/v2")
 }
 
 func TestALocationComesBackAsClientsHaveIt(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 type URL struct {
 	Scheme string // http or https
 	Host   []byte // in canonical form: the port only if it is not the usual one of Scheme
-	Target []byte // as it is keyed where what is made of it may be shared
+	Target []byte // the keyed target, if the result may be shared between clients
 }
 
 // Client is the request of one client.
@@ -24,7 +24,7 @@ type Client interface {
 	RequestID() []byte
 }
 
-// Append appends what t says of u and who. Bytes that no URL has are encoded (RFC 3986 section 2.1), and the target * of
+// Append appends t, filled for u and who. Bytes that no URL has are encoded (RFC 3986 section 2.1), and the target * of
 // OPTIONS has the path /. Without a client, nil, its placeholders are empty.
 func (t Template) Append(b []byte, u URL, who Client) []byte {
 	for i := range t.parts {

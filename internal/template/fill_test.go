@@ -16,9 +16,9 @@ type asker struct {
 func (a *asker) ClientAddress() netip.Addr { return a.address }
 func (a *asker) RequestID() []byte         { return []byte(a.id) }
 
-func mustParse(t testing.TB, text string, places Places) Template {
+func mustParse(t testing.TB, text string, allowed Placeholders) Template {
 	t.Helper()
-	parsed, err := Parse(text, places)
+	parsed, err := Parse(text, allowed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +43,8 @@ func TestWhatATemplateIsMadeOf(t *testing.T) {
 	f := func(text string, open, ofClient, identifies bool) {
 		t.Helper()
 		got := mustParse(t, text, All)
-		if got.Open() != open || got.OfClient() != ofClient || got.Identifies() != identifies {
-			t.Errorf("%q: got open %v, of the client %v, with the id %v; want %v, %v, %v", text, got.Open(), got.OfClient(), got.Identifies(), open, ofClient, identifies)
+		if got.HasPlaceholders() != open || got.OfClient() != ofClient || got.HasRequestID() != identifies {
+			t.Errorf("%q: got open %v, of the client %v, with the id %v; want %v, %v, %v", text, got.HasPlaceholders(), got.OfClient(), got.HasRequestID(), open, ofClient, identifies)
 		}
 		if want := strings.NewReplacer("{{", "{", "}}", "}").Replace(text); !open && got.Text() != want {
 			t.Errorf("%q: got %q", text, got.Text())

@@ -26,7 +26,7 @@ var (
 )
 
 // ParseLocation reads a URL such as https://{host}{uri}: a path, or an absolute URL of http or https. No request can make
-// it lead to a host that the text does not name. The error says what is wanted.
+// it lead to a host other than the one in the text or, for {host}, the one that was asked. The error says what is wanted.
 func ParseLocation(text string) (Location, error) {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`|", c) >= 0 {

@@ -21,24 +21,24 @@ const (
 	placeRequestID = "request_id" // see Client
 )
 
-// Places are the placeholders that a text may have.
-type Places uint8
+// Placeholders are the placeholders that a text may have.
+type Placeholders uint8
 
 const (
 	// OfURL are those of the URL. They are the same for all requests that share a stored response, where the URL is the
 	// keyed one.
-	OfURL Places = iota
-	// All may be about the client, too.
+	OfURL Placeholders = iota
+	// All are those of OfURL, {client} and {request_id}.
 	All
 )
 
-// ofURL are the names of OfURL, of all those of All.
+// ofURL and ofAll are the names of OfURL and All.
 var (
 	ofURL = []string{placeScheme, placeHost, placeHostPort, placePort, placePath, placeQuery, placeURI}
 	ofAll = append(slices.Clone(ofURL), placeClient, placeRequestID)
 )
 
-func (p Places) names() []string {
+func (p Placeholders) names() []string {
 	if p == All {
 		return ofAll
 	}
@@ -57,9 +57,9 @@ type part struct {
 	place string // "" is text
 }
 
-// Parse reads a text in which {name} stands for one of places, and {{ and }} for braces. The error says what is
-// wanted, and reads on from the word "want".
-func Parse(text string, places Places) (Template, error) {
+// Parse reads a text in which {name} stands for one of allowed, and {{ and }} for braces. The error is the
+// text that follows the word "want".
+func Parse(text string, allowed Placeholders) (Template, error) {
 	var t Template
 	var plain []byte
 	flush := func() {
@@ -84,11 +84,11 @@ func Parse(text string, places Places) (Template, error) {
 		switch {
 		case brace == '}' || !closed:
 			return Template{}, fmt.Errorf("{name} for a placeholder, and {{ or }} for a literal brace: there is a single %q", string(brace))
-		case slices.Contains(places.names(), name):
+		case slices.Contains(allowed.names(), name):
 		case slices.Contains(ofAll, name):
 			return Template{}, errOfClient
 		default:
-			return Template{}, fmt.Errorf("%s in braces, and {{ or }} for a literal brace: {%s} is not a placeholder", strings.Join(places.names(), ", "), name)
+			return Template{}, fmt.Errorf("%s in braces, and {{ or }} for a literal brace: {%s} is not a placeholder", strings.Join(allowed.names(), ", "), name)
 		}
 		flush()
 		t.parts, rest = append(t.parts, part{place: name}), behind
@@ -101,18 +101,18 @@ func (t Template) has(place string) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return p.place == place })
 }
 
-// Open reports whether t has any placeholder: else it is Text.
-func (t Template) Open() bool {
+// HasPlaceholders reports whether t has any placeholder: else it is Text.
+func (t Template) HasPlaceholders() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return p.place != "" })
 }
 
 // OfClient reports whether what t says may differ between requests for one URL.
-func (t Template) OfClient() bool { return t.has(placeClient) || t.Identifies() }
+func (t Template) OfClient() bool { return t.has(placeClient) || t.HasRequestID() }
 
-// Identifies reports whether t has the id of the request.
-func (t Template) Identifies() bool { return t.has(placeRequestID) }
+// HasRequestID reports whether t has the id of the request.
+func (t Template) HasRequestID() bool { return t.has(placeRequestID) }
 
-// Text returns the text of a template that is not Open.
+// Text returns the text of a template without placeholders.
 func (t Template) Text() string {
 	if len(t.parts) == 0 {
 		return ""

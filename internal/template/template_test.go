@@ -28,9 +28,9 @@ func TestTemplateOfAField(t *testing.T) {
 }
 
 func TestTemplateSaysWhatIsWanted(t *testing.T) {
-	f := func(places Places, text, want string) {
+	f := func(allowed Placeholders, text, want string) {
 		t.Helper()
-		if _, err := Parse(text, places); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse(text, allowed); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q in it", text, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package testkit has what tests of several rooms need, and no room is about.
+// Package testkit has helpers that the tests of several rooms share.
 //
 // It has: waiting for what others do, a buffer for logs, a full disk, a small one and one that can only be read, a text that shows its places,
 // a listener, a slow origin, a client over TLS, certificates, programs that are installed, nginx as an origin, pebble as an

@@ -10,5 +10,5 @@
 // is measured that depends on the machine.
 //
 // It does not run the proxy: that the proxy does what simulate foretells is a
-// test of cmd/edgeproxy. It knows no code of the program's.
+// test of internal/edge. It knows no code of the program's.
 package main
