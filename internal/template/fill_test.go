@@ -98,7 +98,7 @@ func FuzzLocation(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, target string) {
 		if target != "*" && !strings.HasPrefix(target, "/") {
-			t.Skip("no target of a request (RFC 9112 section 3.2)")
+			return // it is no target of a request (RFC 9112 section 3.2)
 		}
 		got := to.Append(nil, URL{Scheme: "http", Host: []byte("edge.test"), Target: []byte(target)})
 		for _, c := range got {
