@@ -26,8 +26,11 @@ func (f *fill) fetch() error {
 	return f.failed(err)
 }
 
-// failed returns err unless a stored response stands in for it.
+// failed returns err unless a stored response stands in for it. It logs an err that no request fails with.
 func (f *fill) failed(err error) error {
+	if err != nil && (f.head != nil || f.refresh) {
+		f.logFailure(err)
+	}
 	if f.head != nil {
 		return nil
 	}

@@ -36,6 +36,7 @@ type fill struct {
 	flight   *inflight
 	presence *presence.Client
 	shared   bool // other clients may read the flight
+	refresh  bool // it validates in the background what has been sent stale
 
 	call      *origin.Call     // the first request to the origin, if it has begun; else nil
 	resp      *origin.Response // what the origin has sent; nil where the answer is a stored response

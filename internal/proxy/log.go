@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -78,6 +79,30 @@ func (p *Proxy) logFailure(x *exchange, level slog.Level, status int, why reason
 	if ctx := context.Background(); p.Log.Enabled(ctx, level) {
 		p.Log.LogAttrs(ctx, level, "request failed", x.logAttrs(server, slog.Int("status", status), slog.String("reason", why.String()), slog.Any("error", err))...)
 	}
+}
+
+// logFailure says in the program's own log that the fetch of f has failed with err, where its clients are answered by a stale
+// response, or have been. So they do not log it.
+func (f *fill) logFailure(err error) {
+	why, server := failureReason(err), ""
+	if oe, ok := errors.AsType[*origin.Error](err); ok {
+		server = oe.Server
+	}
+	ctx, level := context.Background(), levelFor(why)
+	if !f.p.Log.Enabled(ctx, level) {
+		return
+	}
+	host, target, client := f.request.Host, f.request.Target, ""
+	if len(f.resource.Host) > 0 { // what the client asks for, which a route may rewrite
+		host, target = string(f.resource.Host), string(f.resource.Target)
+	}
+	if c := f.request.Client; c.IsSingleIP() {
+		client = c.Addr().String()
+	} else if c.IsValid() {
+		client = c.String()
+	}
+	f.p.Log.LogAttrs(ctx, level, "fetch failed, a stale response is sent", slog.String("host", host), slog.String("target", target),
+		slog.String("route", f.route.Name), slog.String("client", client), slog.String("origin", server), slog.String("reason", why.String()), slog.Any("error", err))
 }
 
 // logCut says that the answer to x broke off with err.

@@ -146,7 +146,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Object) *fill {
 	j.facts.Cookie = j.facts.Cookie && !withheld("Cookie")
 	j.outlive(x, withheld)
 	j.request.Header = j.request.Header.Without(withheld)
-	x.stale = nil
+	x.stale, f.refresh = nil, true
 	return f
 }
 
