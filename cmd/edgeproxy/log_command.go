@@ -7,12 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admin"
+	"edgeproxy/internal/edge"
 )
 
 // lookEvery is the interval at which a followed log is read.
@@ -20,38 +25,42 @@ const lookEvery = 250 * time.Millisecond
 
 // logOptions are the flags of the command log.
 type logOptions struct {
-	all, once, raw bool
+	all, once, raw     bool
+	address, tokenFile string
 }
 
 func logCommand() *cobra.Command {
 	var o logOptions
 	cmd := &cobra.Command{
-		Use:   "log FILE [FILTER...]",
+		Use:   "log [FILE] [FILTER...]",
 		Short: "Follow the access log, with filters",
 		Long: "Follow the access log across rotations, and print a line for each request that meets all\n" +
-			"filters. The log has to be in JSON, which is the default.\n\n" +
+			"filters. The log has to be in JSON, which is the default. Without a FILE, the admin listener\n" +
+			"of a running proxy is asked for the path of its log.\n\n" +
 			"A filter is FIELD=VALUE, or has another comparison: != > >= < <=. Numbers, times and seconds\n" +
 			"have an order; seconds may be written as a duration. Quote what has < or > in it.\n\n" +
 			"Fields: " + fieldNames() + ".",
-		Example: "  edgeproxy log access.log result=miss host=www.example.com\n" +
+		Example: "  edgeproxy log result=miss host=www.example.com\n" +
 			"  edgeproxy log access.log 'status>=500' 'duration>250ms'\n" +
 			"  edgeproxy log --all --once --json access.log reason=too-large",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usageError{errors.New("log needs the FILE of the access log")}
-			}
-			return nil
-		},
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			path, args := fileOfLog(args)
 			var filters []logFilter
-			for _, arg := range args[1:] {
+			for _, arg := range args {
 				f, err := parseLogFilter(arg)
 				if err != nil {
 					return &usageError{fmt.Errorf("log: filter %w", err)}
 				}
 				filters = append(filters, f)
 			}
-			t, err := openTail(args[0], o.all)
+			if path == "" {
+				var err error
+				if path, err = o.askPath(cmd.Context()); err != nil {
+					return err
+				}
+			}
+			t, err := openTail(path, o.all)
 			if err != nil {
 				return &usageError{fmt.Errorf("log: %w", err)}
 			}
@@ -62,7 +71,48 @@ func logCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.all, "all", false, "start at the first line of the file instead of its end")
 	cmd.Flags().BoolVar(&o.once, "once", false, "stop at the end of the file instead of waiting for more")
 	cmd.Flags().BoolVar(&o.raw, "json", false, "print lines as they are in the log")
+	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener, asked without a FILE")
+	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	return cmd
+}
+
+// fileOfLog returns the FILE of the arguments, "" if there is none, and the filters. A first argument with a comparison in it
+// is a filter unless there is a file of that name.
+func fileOfLog(args []string) (path string, filters []string) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	if strings.ContainsAny(args[0], "<>=!") {
+		if _, err := os.Stat(args[0]); err != nil {
+			return "", args
+		}
+	}
+	return args[0], args[1:]
+}
+
+// askPath asks the admin listener where the access log is.
+func (o *logOptions) askPath(ctx context.Context) (path string, err error) {
+	if !admin.IsAddress(o.address) {
+		return "", &usageError{fmt.Errorf("log: --admin %s: want HOST:PORT or unix:PATH", o.address)}
+	}
+	token, err := tokenFor(o.tokenFile)
+	if err != nil {
+		return "", &usageError{fmt.Errorf("log: %w", err)}
+	}
+	text, err := askStatus(ctx, "log", o.address, token)
+	if err != nil {
+		return "", fmt.Errorf("%w; or name the FILE of the access log", err)
+	}
+	var status edge.Status
+	switch err := json.Unmarshal(text, &status); {
+	case err != nil || status.Go == "":
+		return "", fmt.Errorf("log: %s: not the answer of an admin listener", o.address)
+	case status.AccessLog == nil:
+		return "", fmt.Errorf("log: the proxy at %s has no access log: set access_log.path, or name a FILE", o.address)
+	case status.AccessLog.Path == "-":
+		return "", fmt.Errorf("log: the access log of the proxy at %s is its standard output: name the FILE that this goes to", o.address)
+	}
+	return status.AccessLog.Path, nil
 }
 
 // followLog prints the lines of t that meet the filters, until ctx ends or, with --once, to the end of the file.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // appendTo adds text to a file, which is made if need be.
@@ -175,9 +177,6 @@ func TestLogRefusesFiltersThatMeanNothing(t *testing.T) {
 	if _, got := printed(t, exitUsage, "--once", path+".none"); !strings.Contains(got, "no such file") {
 		t.Errorf("a file that is not there: got %q", got)
 	}
-	if _, got := printed(t, exitUsage); !strings.Contains(got, "needs the FILE") {
-		t.Errorf("no file: got %q", got)
-	}
 }
 
 // Bytes behind the object of a line were shown as if they belonged to it, and a target could
@@ -215,5 +214,37 @@ func TestLogFollows(t *testing.T) {
 	appendTo(t, path, want)
 	if err := <-done; err == nil {
 		t.Error("got no error, want that nobody reads")
+	}
+}
+
+// The path of the log had to be typed, also where the proxy runs and knows it.
+func TestLogWithoutAFileAsksTheProxyForIt(t *testing.T) {
+	folder := t.TempDir()
+	config := func(log string) string {
+		return writeFile(t, "edge.yaml", `
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: ["http://127.0.0.1:9"]}}
+routes: [{name: a, match: {hosts: [a.example]}, origin: app}]
+`+log)
+	}
+	s := serveBinary(t, "-c", config("access_log: {path: "+filepath.Join(folder, "access.log")+"}"))
+	get(t, "http://"+s.address+"/nowhere")
+	testkit.Eventually(t, "the log has the request", func() bool {
+		got, _ := printed(t, exitDone, "--admin", s.admin, "--all", "--once", "--json", "status=404")
+		return strings.Contains(got, `"target":"/nowhere"`)
+	})
+	if got, _ := printed(t, exitDone, "--admin", s.admin, "--all", "--once", "status=200"); got != "" {
+		t.Errorf("got %q, want nothing", got)
+	}
+	none := serveBinary(t, "-c", config(""))
+	if _, got := printed(t, exitFailed, "--admin", none.admin, "--once"); !strings.Contains(got, "has no access log: set access_log.path, or name a FILE") {
+		t.Errorf("a proxy without a log: got %q", got)
+	}
+	if _, got := printed(t, exitFailed, "--admin", testkit.QuietAddress(t), "--once", "result=hit"); !strings.Contains(got, "or name the FILE of the access log") {
+		t.Errorf("no proxy: got %q", got)
+	}
+	if _, got := printed(t, exitUsage, "--admin", "nowhere", "--once"); !strings.Contains(got, "want HOST:PORT or unix:PATH") {
+		t.Errorf("no address: got %q", got)
 	}
 }

@@ -70,7 +70,7 @@ func statusCommand() *cobra.Command {
 
 // showStatus prints the status to w: once, or with --watch until ctx ends.
 func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer) error {
-	text, err := askStatus(ctx, o.address, token)
+	text, err := askStatus(ctx, "status", o.address, token)
 	if err != nil || o.json {
 		_, _ = w.Write(text)
 		return err
@@ -92,7 +92,7 @@ func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer)
 			return nil
 		case <-tick.C:
 		}
-		if text, err = askStatus(ctx, o.address, token); err != nil {
+		if text, err = askStatus(ctx, "status", o.address, token); err != nil {
 			if ctx.Err() != nil {
 				return nil //nolint:nilerr // Ctrl-C cancelled the request
 			}
@@ -101,16 +101,16 @@ func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer)
 	}
 }
 
-// askStatus returns the document of GET /status.
-func askStatus(ctx context.Context, address, token string) ([]byte, error) {
+// askStatus returns the document of GET /status. Errors begin with the name of the command.
+func askStatus(ctx context.Context, command, address, token string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	code, text, err := call(ctx, address, http.MethodGet, "/status", token, nil)
 	if err != nil {
-		return nil, fmt.Errorf("status: %w", err)
+		return nil, fmt.Errorf("%s: %w", command, err)
 	}
 	if code != http.StatusOK {
-		return nil, errors.New("status: " + refusalOf(address, code, text).Error)
+		return nil, errors.New(command + ": " + refusalOf(address, code, text).Error)
 	}
 	return text, nil
 }

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -26,7 +27,8 @@ type Status struct {
 	Origins   []OriginStatus  `json:"origins"`
 	Admission AdmissionStatus `json:"admission"`
 	Filters   []FilterStatus  `json:"filters"`
-	Config    *ReloadStatus   `json:"config,omitempty"` // only if there is a configuration file
+	Config    *ReloadStatus   `json:"config,omitempty"`     // only if there is a configuration file
+	AccessLog *LogStatus      `json:"access_log,omitempty"` // only if there is an access log
 
 	Certificates     []CertificateStatus `json:"certificates,omitempty"` // those that expire first
 	CertificateCount int                 `json:"certificate_count,omitempty"`
@@ -46,6 +48,12 @@ type StateStatus struct {
 	Failures int64      `json:"failures"`
 	Saved    *time.Time `json:"saved,omitempty"`
 	Bytes    int64      `json:"bytes"`
+}
+
+// LogStatus is the access log. Path is absolute, or "-" for standard output.
+type LogStatus struct {
+	Path   string `json:"path"`
+	Format string `json:"format"` // json, combined or template
 }
 
 // CacheStatus is the memory tier, and the stage and the disk tier if there are any.
@@ -122,6 +130,12 @@ func (e *Edge) Status() *Status {
 		s.Origins = append(s.Origins, statusOfOrigin(o, now, since))
 	}
 	s.Certificates, s.CertificateCount = e.certificatesStatus(now)
+	if path := e.config.AccessLog.Path; path != "" {
+		s.AccessLog = &LogStatus{Path: path, Format: string(e.now.Load().config.AccessLog.Format)}
+		if absolute, err := filepath.Abs(path); err == nil && path != "-" {
+			s.AccessLog.Path = absolute
+		}
+	}
 	for _, f := range e.gate.Stats(now) {
 		s.Filters = append(s.Filters, statusOfFilter(f, now))
 	}

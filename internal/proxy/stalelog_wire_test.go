@@ -17,13 +17,12 @@ func TestAFailureThatAStaleResponseCoversWasNotLogged(t *testing.T) {
 	var gone atomic.Bool
 	var log testkit.Buffer
 	app := edgetest.StartOrigin(t, nil, func(c *edgetest.Conn) {
-		for r := c.Next(); r != nil; r = c.Next() {
+		if r := c.Next(); r != nil {
 			control := "max-age=1, stale-if-error=600"
 			if r.URL.Path == "/refreshed" {
 				control = "max-age=1, stale-while-revalidate=600, stale-if-error=600"
 			}
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: " + control + "\r\nAge: 2\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
-			return
 		}
 	})
 	o := edgetest.Options{Rule: always(), Log: &log}
