@@ -24,8 +24,6 @@ const (
 	statusTimeout = 10 * time.Second
 	// watchEvery is the interval between two screens of --watch.
 	watchEvery = time.Second
-	// clearScreen moves the cursor of a terminal to the top left, and clears what is below it.
-	clearScreen = "\x1b[H\x1b[J"
 )
 
 // statusOptions are the flags of the command status.
@@ -83,7 +81,7 @@ func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer)
 		if err := json.Unmarshal(text, now); err != nil || now.Go == "" {
 			return fmt.Errorf("status: %s: not the answer of an admin listener", o.address)
 		}
-		if _, err := io.WriteString(w, beforeScreen(w, before != nil)+screen(now, before)); err != nil || !o.watch {
+		if _, err := io.WriteString(w, onScreen(w, screen(now, before), o.watch, before != nil)); err != nil || !o.watch {
 			return err
 		}
 		before = now
@@ -113,21 +111,4 @@ func askStatus(ctx context.Context, command, address, token string) ([]byte, err
 		return nil, errors.New(command + ": " + refusalOf(address, code, text).Error)
 	}
 	return text, nil
-}
-
-// beforeScreen returns what goes before another screen on w: on a terminal a sequence that clears the screen,
-// elsewhere an empty line.
-func beforeScreen(w io.Writer, another bool) string {
-	if !another {
-		return ""
-	}
-	if o, ok := w.(*stickyErrorWriter); ok {
-		w = o.Writer
-	}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return clearScreen
-		}
-	}
-	return "\n"
 }

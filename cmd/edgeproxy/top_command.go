@@ -114,7 +114,7 @@ func (o *topOptions) show(ctx context.Context, token string, w io.Writer) error 
 		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(w, beforeScreen(w, again)+shown); err != nil || !o.watch {
+		if _, err := io.WriteString(w, onScreen(w, shown, o.watch, again)); err != nil || !o.watch {
 			return err
 		}
 		select {

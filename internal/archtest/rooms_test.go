@@ -37,7 +37,7 @@ func rooms() map[string]room {
 				"internal/model", "internal/page", "internal/policy", "internal/proxy", "internal/reason", "internal/simulate", "internal/size",
 				"internal/statefile", "internal/top", "internal/trace", "internal/wire",
 			},
-			third: []string{"github.com/spf13/cobra", humanize, prometheus},
+			third: []string{"github.com/spf13/cobra", humanize, prometheus, "golang.org/x/sys"},
 		},
 		"config": {
 			ours:  []string{"internal/accesslog", "internal/policy"},
