@@ -38,7 +38,9 @@ asked | grep '; hit;'
 edgeproxy health
 
 : logrotate moves the access log, and the program makes a new one
-comes() { timeout 20 sh -c "until test -s '$1'; do sleep 0.1; done"; }
+comes() { # asks again: a line that comes before the program has the signal goes to the file before
+	timeout 20 sh -c "until test -s '$1'; do curl -sS -o /dev/null --max-time 20 http://127.0.0.1:8080/hello; sleep 0.1; done"
+}
 rotated() { logrotate --force /etc/logrotate.d/edgeproxy; }
 if command -v logrotate; then
 	log=/var/log/edgeproxy/access.log
