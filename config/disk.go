@@ -54,8 +54,8 @@ func parsedUnquoted[T any](field *T, byDefault T, what, want string, read func(s
 }
 
 const (
-	wantFree = "want a share of the file system such as 5%, at most 90%, or a size such as 20GiB"
-	wantRate = "want a size a second, such as 50MB/s"
+	wantFree = "want a share of the file system such as 5%, at most 90%, or a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 20GiB"
+	wantRate = "want a size a second with a unit (B/s, KB/s, KiB/s, MB/s, MiB/s, GB/s or GiB/s), such as 50MB/s"
 )
 
 // parseFree reads a share of 0 to 90 %, or a size.

@@ -45,8 +45,24 @@ func healthCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener, or of metrics.address")
 	cmd.Flags().BoolVar(&live, "live", false, "ask whether it answers, not whether it is ready")
-	cmd.Flags().DurationVar(&timeout, "timeout", healthTimeout, "longest `DURATION` to wait for the answer")
+	timeout = healthTimeout
+	cmd.Flags().Var((*durationFlag)(&timeout), "timeout", "longest `DURATION` to wait for the answer")
 	return cmd
+}
+
+// durationFlag is a flag with a duration. Its error lists the units.
+type durationFlag time.Duration
+
+func (d *durationFlag) String() string { return time.Duration(*d).String() }
+func (d *durationFlag) Type() string   { return "duration" }
+
+func (d *durationFlag) Set(text string) error {
+	read, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("want a duration with a unit (ms, s, m or h), such as 3s")
+	}
+	*d = durationFlag(read)
+	return nil
 }
 
 func askHealth(cmd *cobra.Command, address, path string, timeout time.Duration) error {

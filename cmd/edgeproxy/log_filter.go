@@ -111,7 +111,7 @@ func parseNumber(text string, seconds bool) (float64, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("want seconds or a duration, such as 1.5 or 250ms, got %q", text)
+		return 0, fmt.Errorf("want seconds or a duration with a unit (ms, s, m or h), such as 1.5 or 250ms, got %q", text)
 	}
 	return d.Seconds(), nil
 }

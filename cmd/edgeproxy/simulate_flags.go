@@ -288,7 +288,7 @@ func parseMaxObject(text string) (int64, error) {
 func parseRotateEvery(text string) (simulate.Rotation, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < minRotateEvery || d > maxRotateEvery {
-		return simulate.Rotation{}, errors.New("want a duration of 1s to 8760h with a unit, such as 30m")
+		return simulate.Rotation{}, errors.New("want a duration of 1s to 8760h with a unit (s, m or h), such as 30m")
 	}
 	return simulate.Rotation{Unit: simulate.ByTime, Every: d}, nil
 }
