@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func checkCommand() *cobra.Command {
 		Use:   "check -c FILE",
 		Short: "Validate a configuration file and report every problem",
 		Long: "Validate a configuration file and report every problem. The files and folders that\n" +
-			"serve would open are checked too. Nothing is changed. Run check as the user of serve.",
+			"serve would open are checked too, and its addresses. Nothing is changed. Run check as the user of serve.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
@@ -108,7 +109,7 @@ func checkCommand() *cobra.Command {
 			if err := edge.Validate(c); err != nil {
 				return err
 			}
-			for _, w := range append(edge.Warnings(c), edge.OpenWarnings(c)...) {
+			for _, w := range slices.Concat(edge.Warnings(c), edge.OpenWarnings(c), edge.AddressWarnings(cmd.Context(), c)) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			for _, l := range c.Lifted() {
