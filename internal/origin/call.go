@@ -164,6 +164,10 @@ func (c *Call) Abandon() {
 	if c.x != nil && c.x.release != nil {
 		c.x.release()
 	}
+	if c.x != nil {
+		c.r.Trace.tried(c.slot.server)
+		c.r.Trace.unanswered(c.x.begun, time.Time{}) // nobody has read a head
+	}
 	if c.slot.c != nil {
 		c.slot.c.close()
 	}

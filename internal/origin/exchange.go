@@ -161,6 +161,7 @@ func (x *exchange) receive() error {
 func (x *exchange) interim(h *head) error {
 	x.interims++
 	x.interimBytes += x.c.headBytes
+	x.firstByte = time.Time{} // the final head is still to come
 	switch {
 	case x.interims > MaxInterim:
 		return malformed("more than %d interim (1xx) responses", MaxInterim)

@@ -15,6 +15,7 @@ func (o *Origin) tryStream(ctx context.Context, on *server, r *Request) (t tried
 		if v := recover(); v != nil {
 			t = tried{failure: o.fail(Fault, "send the request", o.options.Panics.Caught(v))}
 			if s != nil {
+				r.Trace.unanswered(s.begun, time.Time{})
 				o.options.Panics.Quietly(s.giveUp)
 			}
 		}
@@ -59,6 +60,7 @@ func (s *stream) giveUp() {
 func (s *stream) failed(err error, from time.Time) tried {
 	failure := s.failure(err)
 	failure.Server = s.c.server.Address
+	s.r.Trace.unanswered(s.begun, time.Time{}) // the library gives a head whole
 	t := tried{failure: failure, unsent: !s.sent.whole, startedLate: s.r.startedLate(failure, from)}
 	if failure.Kind == Cut && s.res == nil && !s.heard.Load() {
 		_, alone := errors.AsType[http2.StreamError](err) // or the server has given the connection up

@@ -23,11 +23,13 @@ type Trace struct {
 	Status               int    // 0: there is no response
 	// Begun is when the request came here. The zero Time is never, here and below.
 	Begun time.Time
-	// QueueBegun and QueueEnd are those of the wait in the queue; zero where a connection was free.
+	// QueueBegun and QueueEnd are those of the wait in the queue; zero where a connection was free. A wait for another
+	// server, after one that could not be connected to, is here only if it is where the request failed.
 	QueueBegun, QueueEnd time.Time
 	// ConnectBegun and Connected are those of the last try; zero where the connection was there.
 	ConnectBegun, Connected time.Time
-	// Sent is when sending began, FirstByte when the first byte of the response came.
+	// Sent is when sending began, FirstByte when the first byte of the response came. They are those of the last try, also
+	// of one that has failed: what has begun and not ended is what the failure came in.
 	Sent, FirstByte time.Time
 	// End is when the last byte of the response came, or it was known that none will.
 	End time.Time
@@ -55,6 +57,7 @@ func (t *Trace) tried(s *server) {
 		t.Tries++
 		t.Server, t.Secure = s.Address, s.TLS != nil
 		t.ConnectBegun, t.Connected = time.Time{}, time.Time{}
+		t.Sent, t.FirstByte = time.Time{}, time.Time{}
 	}
 }
 
@@ -74,6 +77,13 @@ func (t *Trace) answered(s *server, status int, sent, firstByte time.Time) *Trac
 		}
 	}
 	return t
+}
+
+// unanswered notes how far a try came that has brought no response. firstByte is that of the final head; zero: none came.
+func (t *Trace) unanswered(sent, firstByte time.Time) {
+	if t != nil {
+		t.Sent, t.FirstByte = sent, firstByte
+	}
 }
 
 // ended tells the owner that the response is over. io.EOF is its end, nil the switch of protocols.

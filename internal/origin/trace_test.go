@@ -2,8 +2,12 @@ package origin
 
 import (
 	"context"
+	"errors"
 	"io"
+	"net"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,6 +114,22 @@ func TestTraceOfACallThatIsAbandoned(t *testing.T) {
 	wantEnd(t, &e, Canceled, 0)
 }
 
+// The request was on its way when it was given up, so its trace says to whom, and since when.
+func TestTraceOfACallThatIsAbandonedWhileItWaits(t *testing.T) {
+	var e ears
+	o := startWarm(t, Options{}, func(_ int, p *peer) { p.untilClosed() })
+	c := call(t, o, e.traced())
+	timer := time.AfterFunc(10*time.Millisecond, c.Nudge)
+	defer timer.Stop()
+	if c.Ready() {
+		t.Error("got ready, want not")
+	}
+	c.Abandon()
+	if got := wantEnd(t, &e, Canceled, 1); got.Server == "" || got.Sent.IsZero() || !got.FirstByte.IsZero() {
+		t.Errorf("got %+v, want it sent and not answered", got)
+	}
+}
+
 // A connection that the origin had given up makes a second try, and one trace.
 func TestTraceHasAllTries(t *testing.T) {
 	var e ears
@@ -136,7 +156,9 @@ func TestTraceOfFailures(t *testing.T) {
 	e.ends = nil
 	malformed := start(t, Options{}, each("nonsense\r\n\r\n"))
 	_, _, _ = fetch(malformed, e.traced())
-	wantEnd(t, &e, Malformed, 1)
+	if got := wantEnd(t, &e, Malformed, 1); got.Sent.IsZero() || got.FirstByte.IsZero() {
+		t.Errorf("got %+v, want the first byte of what came", got)
+	}
 
 	e.ends = nil
 	ctx, cancel := context.WithCancel(t.Context())
@@ -156,6 +178,74 @@ func TestTraceOfFailures(t *testing.T) {
 	malformed.Close()
 	_, _, _ = fetch(malformed, e.traced())
 	wantEnd(t, &e, Overload, 0)
+}
+
+// A try that brings no response has begun to be sent all the same. An interim response is not the first byte of the one
+// that is waited for.
+func TestTraceOfAFirstByteThatDoesNotCome(t *testing.T) {
+	const limit = 3 * time.Second
+	f := func(name string, o func(t *testing.T) *Origin) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var e ears
+				_, _, err := fetch(o(t), e.traced())
+				wantKind(t, err, Timeout)
+				if got := wantEnd(t, &e, Timeout, 1); got.Sent.IsZero() || !got.FirstByte.IsZero() || got.End.Sub(got.Sent) != limit {
+					t.Errorf("got %+v, want %v since it was sent", got, limit)
+				}
+			})
+		})
+	}
+	silent := func(said string) func(t *testing.T) *Origin {
+		return func(t *testing.T) *Origin {
+			t.Helper()
+			return inMemory(t, Options{FirstByteTimeout: limit}, func(_ int, p *peer) { p.request(); p.say(said); p.untilClosed() })
+		}
+	}
+	f("nothing", silent(""))
+	f("an interim response", silent("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"))
+	f("HTTP/2", func(t *testing.T) *Origin {
+		t.Helper()
+		return h2InMemory(t, Options{FirstByteTimeout: limit}, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	})
+}
+
+// Nothing of a try is left in the next one, which came less far.
+func TestTraceOfTheLastTryAlone(t *testing.T) {
+	var e ears
+	var dials atomic.Int32
+	o := Options{}
+	o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dials.Add(1) > 1 {
+			return nil, errors.New("nobody is there any more")
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}
+	origin := startWarm(t, o, func(_ int, p *peer) { p.request() })
+	_, _, err := fetch(origin, e.traced())
+	wantKind(t, err, Connect)
+	e.mu.Lock()
+	tries := e.ends[0].Tries
+	e.mu.Unlock()
+	if got := wantEnd(t, &e, Connect, tries); tries < 2 || got.ConnectBegun.IsZero() || !got.Sent.IsZero() {
+		t.Errorf("got %+v, want only the connecting", got)
+	}
+}
+
+// Who could not connect to one server, and waits for another one, fails in the queue.
+func TestTraceOfAWaitBesideADeadServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var e ears
+		o, _, release := beside(t, Options{QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Hour})
+		_, _, err := fetch(o, e.traced())
+		close(release)
+		o.Close()
+		wantRest(t, o, 0)
+		wantKind(t, err, Overload)
+		if len(e.ends) != 1 || e.ends[0].ConnectBegun.IsZero() || e.ends[0].End.Sub(e.ends[0].QueueBegun) != time.Minute {
+			t.Errorf("got %+v, want a wait of a minute", e.ends)
+		}
+	})
 }
 
 // A request that found a connection at once was not in the queue, however long the machine took to give it one.

@@ -106,7 +106,9 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 		if w := o.elsewhere(t, &sofar, s.server, r); w != nil {
 			o.giveUp(s, t, r)
 			var failure *Error
+			from := time.Now()
 			if s, failure = o.pool.await(ctx, w); failure != nil {
+				r.Trace.queued(from)
 				return nil, failure
 			}
 			s = o.pool.usable(s, (*conn).usable, time.Now())
@@ -160,6 +162,7 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 	defer func() {
 		if v := recover(); v != nil {
 			t = tried{failure: o.fail(Fault, "send the request", o.options.Panics.Caught(v))}
+			r.Trace.unanswered(x.begun, x.firstByte)
 			o.drop(x)
 		}
 	}()
@@ -201,6 +204,7 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	}
 	if failure != nil {
 		failure.Server = c.server.Address
+		x.r.Trace.unanswered(x.begun, x.firstByte)
 		c.close()
 		stale := failure.Kind == Cut && x.noBytes && c.reused
 		t := tried{failure: failure, retryable: stale, stale: stale, unsent: x.unsent, startedLate: x.r.startedLate(failure, x.begun.Add(-x.connect))}

@@ -193,6 +193,7 @@ type exchange struct {
 	trace        *requestTrace    // its span; nil: it is not traced. See traced
 	answered     *origin.Response // of the fetch behind a stored answer, for the log; see answeredBy
 	failed       string           // the server that was asked last, where it failed
+	broke        string           // why the answer broke off, if not because of the client; "": it did not. See brokeOff
 
 	// Among the requests that run, while it is one of them (running.go). It outlives the request, as lane does, which
 	// tells apart exchanges that are in use at the same time.

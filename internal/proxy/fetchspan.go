@@ -94,10 +94,12 @@ func (f *fetchTrace) Ended(t *origin.Trace) {
 	f.to.Add(&s)
 	f.part("queue", f.self.Span, t.QueueBegun, t.QueueEnd)
 	f.part("connect", f.self.Span, t.ConnectBegun, t.Connected)
-	f.part("first_byte", f.self.Span, t.Sent, t.FirstByte)
-	if t.Err == nil {
-		f.part("body", f.self.Span, t.FirstByte, t.End)
+	if t.FirstByte.IsZero() { // what the fetch waited for until it failed, or was given up
+		f.part("first_byte", f.self.Span, t.Sent, t.End)
+		return
 	}
+	f.part("first_byte", f.self.Span, t.Sent, t.FirstByte)
+	f.part("body", f.self.Span, t.FirstByte, t.End)
 }
 
 // part sends a part of the span above, if it was.

@@ -41,6 +41,7 @@ func (p *Proxy) cutOff(x *exchange, err error) {
 	if errors.Is(err, flight.ErrBehind) {
 		x.reason = reason.FellBehind
 	}
+	x.brokeOff(err)
 	if !errors.Is(err, io.ErrClosedPipe) {
 		p.logCut(x, err)
 	}

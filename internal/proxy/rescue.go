@@ -80,6 +80,7 @@ func (b *body) rescue(err *error) {
 	if v := recover(); v != nil {
 		b.p.Panics.Note(v)
 		b.x.reason, b.broken = reason.Panic, true
+		b.x.brokeOff(errPanicked)
 		if b.slices != nil {
 			b.p.Panics.Quietly(b.slices.abandon) // Close does not know of a slice that is being got
 		}

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"cmp"
+	"errors"
 	"net"
 	"net/netip"
 	"strconv"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/message"
+	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/spans"
 )
@@ -24,7 +27,7 @@ func (p *Proxy) emitSpan(x *exchange, status int, duration time.Duration) {
 	}
 	s := spans.Span{
 		Self: t.self, Parent: t.parent, Remote: true, Kind: spans.Server, Start: x.start, End: x.start.Add(duration),
-		Attributes: make([]spans.Attribute, 0, mostAttributes), Failed: status >= 500,
+		Attributes: make([]spans.Attribute, 0, mostAttributes), Failed: status >= 500 || x.broke != "",
 	}
 	s.Name, s.Attributes = methodOf(s.Attributes, string(x.method))
 	s.Attributes = x.aboutRequest(s.Attributes)
@@ -67,7 +70,10 @@ func (x *exchange) aboutAnswer(a []spans.Attribute, status int) []spans.Attribut
 	if status > 0 {
 		a = append(a, spans.Number("http.response.status_code", int64(status)))
 	}
-	if status >= 500 {
+	switch {
+	case x.broke != "": // as in the span of a fetch, this says more than the status
+		a = append(a, spans.Text("error.type", x.broke))
+	case status >= 500:
 		a = append(a, spans.Text("error.type", strconv.Itoa(status)))
 	}
 	a = append(a, spans.Number("http.response.body.size", x.bytes), spans.Text("edgeproxy.result", x.result.String()))
@@ -90,6 +96,16 @@ func (x *exchange) aboutAnswer(a []spans.Attribute, status int) []spans.Attribut
 		a = append(a, spans.True("edgeproxy.collapsed"))
 	}
 	return a
+}
+
+// brokeOff notes that the answer to x broke off with err, for its span: under the name that the span of the fetch has for it.
+// What is not of a fetch goes by the reason.
+func (x *exchange) brokeOff(err error) {
+	if e, ok := errors.AsType[*origin.Error](err); ok {
+		x.broke = e.Kind.String()
+		return
+	}
+	x.broke = cmp.Or(x.reason, reason.Incomplete).String()
 }
 
 // tier returns where the stored response was that x is answered with; "" where that is not one.

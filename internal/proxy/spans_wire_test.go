@@ -428,9 +428,118 @@ func TestFetchThatNobodyWantsHasNotFailed(t *testing.T) {
 	_ = conn.Close()
 	<-left
 	list := e.all()
-	if s := one(t, list, "CLIENT", "POST"); s.Failed || s.Attributes["error.type"] != "canceled" || len(named(list, "INTERNAL", "body")) != 0 {
+	if s := one(t, list, "CLIENT", "POST"); s.Failed || s.Attributes["error.type"] != "canceled" {
 		t.Errorf("got %+v", list)
 	}
+	wantParts(t, list, "connect", "first_byte", "body")
+	s := one(t, list, "SERVER", "POST")
+	want(t, s, "error.type", "", "edgeproxy.reason", "client-gone")
+	if s.Failed {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// wantParts holds the only fetch in list to these parts. The last one is what it ended in.
+func wantParts(t *testing.T, list []testkit.Span, names ...string) {
+	t.Helper()
+	var fetch testkit.Span
+	for _, s := range list {
+		if s.Kind == "CLIENT" {
+			fetch = s
+		}
+	}
+	var got []string
+	for _, s := range list {
+		if s.Kind == "INTERNAL" && s.Parent == fetch.ID {
+			got = append(got, s.Name)
+		}
+	}
+	if !slices.Equal(got, names) {
+		t.Fatalf("got the parts %q, want %q: %+v", got, names, list)
+	}
+	if last := one(t, list, "INTERNAL", names[len(names)-1]); !last.End.Equal(fetch.End) {
+		t.Errorf("%s ends %v before the fetch", last.Name, fetch.End.Sub(last.End))
+	}
+}
+
+// tracedMethods are those of a fetch that others may share, and of one that is for one client alone.
+var tracedMethods = []string{http.MethodGet, http.MethodPost}
+
+func TestTimeoutOfTheFirstByteIsInItsSpan(t *testing.T) {
+	const limit = 50 * time.Millisecond
+	for _, method := range tracedMethods {
+		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{FirstByteTimeout: limit}},
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		if got := e.ask(method + " / HTTP/1.1\r\nContent-Length: 0\r\n"); got != http.StatusGatewayTimeout {
+			t.Fatalf("%s: got %d", method, got)
+		}
+		list := e.all()
+		wantParts(t, list, "connect", "first_byte")
+		if s := one(t, list, "INTERNAL", "first_byte"); s.End.Sub(s.Start) < limit {
+			t.Errorf("%s: got %v, want the %v of the wait", method, s.End.Sub(s.Start), limit)
+		}
+		want(t, one(t, list, "CLIENT", method), "error.type", "timeout")
+		want(t, one(t, list, "SERVER", method), "error.type", "504")
+	}
+}
+
+// A client gets a status that is no error, and then less than it was told: its span has failed as the fetch has.
+func TestAnswerThatBreaksOffHasFailed(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusBadGateway} {
+		for _, method := range tracedMethods {
+			goOn := make(chan struct{})
+			e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Cache-Control", "max-age=600")
+				w.Header().Set("Content-Length", "1000000")
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, "begun")
+				_ = http.NewResponseController(w).Flush()
+				<-goOn
+				panic(http.ErrAbortHandler)
+			})
+			conn := e.send(method + " / HTTP/1.1\r\nContent-Length: 0\r\n")
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			close(goOn)
+			if _, err := io.ReadAll(resp.Body); err == nil || resp.StatusCode != status {
+				t.Errorf("%s: got %d and all of the body", method, resp.StatusCode)
+			}
+			list := e.all()
+			wantParts(t, list, "connect", "first_byte", "body")
+			server, fetch := one(t, list, "SERVER", method), one(t, list, "CLIENT", method)
+			if !server.Failed || !fetch.Failed {
+				t.Errorf("got %+v and %+v, want both failed", server, fetch)
+			}
+			want(t, fetch, "error.type", "cut")
+			want(t, server, "error.type", "cut", "http.response.status_code", fmt.Sprint(status))
+		}
+	}
+}
+
+// A client that leaves before the origin has answered leaves the wait as the only part, where the connection was there.
+func TestFetchWhoseClientLeavesHasTheWait(t *testing.T) {
+	asked := make(chan struct{})
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(0, 100), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+		func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/waits" {
+				close(asked)
+				<-r.Context().Done()
+			}
+		})
+	e.ask("POST /connects HTTP/1.1\r\nContent-Length: 0\r\n")
+	conn := e.send("POST /waits HTTP/1.1\r\nContent-Length: 0\r\nTraceparent: " + clientSampled + "\r\n")
+	<-asked
+	_ = conn.Close()
+	list := e.all()
+	wantParts(t, list, "first_byte")
+	fetch, server := one(t, list, "CLIENT", "POST"), one(t, list, "SERVER", "POST")
+	if fetch.Failed || server.Failed {
+		t.Errorf("got %+v and %+v, want none failed", fetch, server)
+	}
+	want(t, fetch, "error.type", "canceled")
+	want(t, server, "error.type", "", "http.response.status_code", "499", "edgeproxy.reason", "client-gone")
 }
 
 // A rule of the route, and Connection, say of traceparent what they say of any field.

@@ -177,6 +177,7 @@ func (b *body) ending(err error) error {
 	if errors.Is(err, io.EOF) {
 		if b.left > 0 {
 			b.broken = true
+			b.x.brokeOff(io.ErrUnexpectedEOF)
 			return io.ErrUnexpectedEOF
 		}
 		b.whole = true
