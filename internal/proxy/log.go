@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/tunnel"
 )
 
@@ -105,6 +106,18 @@ func (f *fill) logFailure(err error) {
 		slog.String("route", f.route.Name), slog.String("client", client), slog.String("origin", server), slog.String("reason", why.String()), slog.Any("error", err))
 }
 
+// logPanic says which request has panicked with v. That with the stack, which Panics writes, does not know. status is
+// that of the answer, 0 where none was sent.
+func (p *Proxy) logPanic(x *exchange, status int, v any) {
+	p.Panics.Quietly(func() { // x may be in any state
+		server := ""
+		if resp := x.answeredBy(); resp != nil {
+			server = resp.Server
+		}
+		p.logFailure(x, levelFor(reason.Panic), status, reason.Panic, server, &rescue.Error{Value: v})
+	})
+}
+
 // logCut says that the answer to x broke off with err.
 func (p *Proxy) logCut(x *exchange, err error) {
 	ctx := context.Background()
@@ -131,15 +144,22 @@ func (p *Proxy) logTunnel(x *exchange, end tunnel.End) {
 
 // logAttrs says which request x is, and then what more there is to say.
 func (x *exchange) logAttrs(server string, more ...slog.Attr) []slog.Attr {
-	client := ""
+	client, route := "", ""
 	if a := x.ClientAddress(); a.IsValid() {
 		client = a.String()
+	}
+	if x.route != nil {
+		route = x.route.Name
+	}
+	host, target := x.host, x.target.Raw
+	if target == nil { // it has panicked before it was understood
+		host, target = x.req.Host, x.req.Target
 	}
 	if id := x.idForLog(); id != "" {
 		more = append([]slog.Attr{slog.String("request_id", id)}, more...)
 	}
 	return append([]slog.Attr{
-		slog.String("host", string(x.host)), slog.String("target", string(x.target.Raw)), slog.String("route", x.route.Name),
+		slog.String("host", string(host)), slog.String("target", string(target)), slog.String("route", route),
 		slog.String("client", client), slog.String("origin", server),
 	}, more...)
 }

@@ -485,3 +485,42 @@ func TestPanicBetweenTwoSlicesEndsOneRequest(t *testing.T) {
 		})
 	}
 }
+
+// The log had the stack of a panic in the goroutine of a request, and nothing of the request.
+func TestPanicIsLoggedWithoutItsRequest(t *testing.T) {
+	f := func(name, status, route string, play func(*panicRig)) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newPanicRig(t, edgetest.Options{})
+			play(b)
+			b.wantRest(1, "/a")
+			var lines []string
+			for line := range strings.Lines(b.log.String()) {
+				if strings.Contains(line, "request failed") {
+					lines = append(lines, line)
+				}
+			}
+			if len(lines) != 1 {
+				t.Fatalf("got the lines %q, want one", lines)
+			}
+			for _, want := range []string{"host=edge.test", "target=/a", "route=" + route, "client=127.0.0.1", "status=" + status, "reason=panic", "trap"} {
+				if !strings.Contains(lines[0], want) {
+					t.Errorf("got %q, want %q in it", lines[0], want)
+				}
+			}
+		})
+	}
+	f("before it was understood", "500", `""`, func(b *panicRig) {
+		b.peer.Store(true)
+		b.want500(asGet("/a"))
+	})
+	f("on the way to the origin", "500", "default", func(b *panicRig) {
+		b.trap.on(at("write", 0))
+		b.want500(posted("/a"))
+	})
+	f("while the body is sent", "200", "default", func(b *panicRig) {
+		b.trap.on(at("read", 500))
+		b.wantCut(posted("/a"))
+	})
+}

@@ -69,6 +69,7 @@ func (p *Proxy) record(x *exchange) {
 	defer func() {
 		if v := recover(); v != nil { // the answer is what it is
 			p.Panics.Note(v)
+			p.logPanic(x, x.sent, v)
 		}
 	}()
 	x.settleResult()

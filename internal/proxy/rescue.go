@@ -30,6 +30,7 @@ func (p *Proxy) finish(x *exchange) {
 // rescue makes the answer of x, which has panicked with v, a 500.
 func (p *Proxy) rescue(x *exchange, v any) {
 	p.Panics.Note(v)
+	p.logPanic(x, statusInternalServerError, v) // while x has what it was about
 	p.abandon(x)
 	x.closing = true
 	p.Panics.Quietly(func() {
@@ -79,6 +80,7 @@ var errPanicked = errors.New("panic")
 func (b *body) rescue(err *error) {
 	if v := recover(); v != nil {
 		b.p.Panics.Note(v)
+		b.p.logPanic(b.x, b.x.sent, v)
 		b.x.reason, b.broken = reason.Panic, true
 		b.x.brokeOff(errPanicked)
 		if b.slices != nil {
