@@ -12,7 +12,6 @@ func (l *Listener) Expect(r *message.Request, a *message.Answer) (goOn bool) {
 	x := p.acquireExchange(r, a, l.scheme)
 	defer func() {
 		if v := recover(); v != nil {
-			x.uncounted = false
 			p.rescue(x, v)
 			goOn = false
 		}

@@ -183,7 +183,7 @@ type exchange struct {
 	result       result
 	collapsed    bool
 	stored       bool  // admitted when the header was sent
-	uncounted    bool  // x is not counted: another exchange will be
+	uncounted    bool  // x is not counted, logged or traced: another exchange will be, or it asks for LivezPath
 	sent         int   // status of the answer, from the origin or our own
 	ttl          int64 // seconds of freshness that a stored answer had left
 	bytes        int64 // of the body that the client gets

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"net/netip"
 	"sync/atomic"
 
@@ -22,17 +23,21 @@ type Listener struct {
 	livez   atomic.Bool
 }
 
-// LivezPath is the target that AnswerLivez is about.
+// LivezPath is the path that AnswerLivez is about.
 const LivezPath = "/livez"
 
-// AnswerLivez says whether GET and HEAD for LivezPath are answered here with 200 from now on, as long as
-// the process runs. Load balancers ask so by HTTP/1.0, and without Host, which is refused otherwise.
+// AnswerLivez says whether GET and HEAD for LivezPath, with any query, are answered here with 200 from now on, as
+// long as the process runs. Load balancers ask so by HTTP/1.0, and without Host, which is refused otherwise. They ask
+// every second or so, so these requests are not counted, logged or traced.
 func (l *Listener) AnswerLivez(on bool) { l.livez.Store(on) }
 
 // asksLivez reports whether x is such a request, and in order but for its host.
 func (l *Listener) asksLivez(x *exchange) bool {
-	return l.livez.Load() && string(x.req.Target) == LivezPath && x.req.Fault == nil && x.req.Body == nil &&
-		(string(x.method) == "GET" || string(x.method) == "HEAD")
+	if !l.livez.Load() || x.req.Fault != nil || x.req.Body != nil || string(x.method) != "GET" && string(x.method) != "HEAD" {
+		return false
+	}
+	path, _, _ := bytes.Cut(x.req.Target, []byte{'?'})
+	return string(path) == LivezPath
 }
 
 // Listener returns a listener for connections that are of TLS or not. It believes what

@@ -19,6 +19,7 @@ func (l *Listener) receive(x *exchange) {
 	if l.asksLivez(x) {
 		x.readFields()
 		x.answerText(statusOK, resultPass)
+		x.uncounted = true
 	} else if status, why := p.checkRequest(x, l.trusted.Load()); status != 0 {
 		p.refuse(x, status, why)
 		x.closing = true // where the next request begins is anybody's guess

@@ -32,7 +32,7 @@ func (p *Proxy) rescue(x *exchange, v any) {
 	p.Panics.Note(v)
 	p.logPanic(x, statusInternalServerError, v) // while x has what it was about
 	p.abandon(x)
-	x.closing = true
+	x.closing, x.uncounted = true, false
 	p.Panics.Quietly(func() {
 		p.refuse(x, statusInternalServerError, reason.Panic)
 		p.deliver(x)
