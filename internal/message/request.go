@@ -38,6 +38,9 @@ type Request struct {
 	// Fault is why the front refuses the request; nil if it does not. The engine makes the
 	// answer, and the connection, or the stream, ends.
 	Fault *Fault
+	// Seen is what the log says of a request that the front could not read whole, in place of the fields above; nil for
+	// those fields.
+	Seen *Seen
 	// Body is the content; nil if there is none.
 	Body Body
 	// Last says that this is the last request of the connection: bytes after it must not be
@@ -73,6 +76,13 @@ type Fault struct {
 	TimedOut bool
 	// WithoutTLS says that the client sent the request without TLS to a TLS listener.
 	WithoutTLS bool
+}
+
+// Seen is what has come of the head of a request that was not read whole, as it came. What has not come is empty.
+type Seen struct {
+	Method, Target, Host []byte
+	Protocol             string    // a version as in a request line
+	Began                time.Time // when the wait for the head began, if that took too long; zero: it is not known
 }
 
 // Body is the content of a request while it arrives. Read returns io.EOF after all of it, and

@@ -36,6 +36,9 @@ func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 	if x.target.Raw == nil { // refused before it was understood
 		line.Host, line.Target = x.req.Host, x.req.Target
 	}
+	if s := x.req.Seen; s != nil {
+		describeSeen(&line, s)
+	}
 	if x.route != nil {
 		line.Route = x.route.Name
 	}
@@ -47,6 +50,16 @@ func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 	x.identify(&line)
 	x.describeUser(&line)
 	p.AccessLog.WriteAs(x.settings.LogFormat, &line)
+}
+
+// describeSeen says what has come of a request that the front could not read whole.
+func describeSeen(line *accesslog.Line, s *message.Seen) {
+	line.Method, line.Target, line.Host, line.Protocol = s.Method, s.Target, s.Host, s.Protocol
+	if waited := line.Time.Sub(s.Began); !s.Began.IsZero() && waited > 0 {
+		line.Time = s.Began
+		line.Duration += waited
+		line.FirstByte += waited
+	}
 }
 
 // versionWords are the versions as a request line has them.

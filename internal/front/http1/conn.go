@@ -35,6 +35,11 @@ type conn struct {
 	files    bool     // they can be sent
 	buf      *[]byte  // nil: nothing is in it
 	from, to int      // buf[from:to] has come and was not read yet
+	start    int      // buf[start:to] is what has come of the head that fasthttp reads; see note
+	came     int64    // how much of it has come, which may be more
+	skip     int64    // bytes of a body that come before the next head
+	lost     bool     // where the next head begins is not known
+	resumed  bool     // the next request of fasthttp is the one that Expect was asked about
 	failed   error    // of the last read into buf
 
 	phase      atomic.Int32 // waiting, working or closed

@@ -7,6 +7,7 @@ import "net"
 // when serve returns, in a goroutine of its own; until then AwaitHandedOver waits.
 func (t *turn) takeOver(serve func(net.Conn)) {
 	conn, done := t.request.Conn, make(chan struct{})
+	t.conn.lose() // another goroutine reads from now on, and no request
 	t.server.handedOver.Store(conn, done)
 	t.conn.phase.Store(handed) // fasthttp reports http.StateHijacked when serve may have returned
 	t.ctx.HijackSetNoResponse(true)

@@ -49,7 +49,7 @@ func (c *conn) takeBuffer() {
 // freeBuffer gives back the buffer, if there is one.
 func (c *conn) freeBuffer() {
 	if b := c.buf; b != nil {
-		c.buf, c.from, c.to = nil, 0, 0
+		c.buf, c.from, c.to, c.start = nil, 0, 0, 0
 		c.server.buffers.Put(b)
 	}
 }
@@ -76,6 +76,7 @@ func (c *conn) turn() (goesOn bool) {
 	case isOther:
 	}
 	c.toFasthttp, c.activeReported = true, true
+	c.start, c.came = c.from, int64(c.to-c.from)
 	return false
 }
 
@@ -206,6 +207,8 @@ func (t *turn) answerPlain(found look) (goesOn bool) {
 	r.Received, r.Conn, r.Deadlines, r.SendsFiles = now(), c.Conn, c, c.files
 	if found == isShort {
 		r.Target, r.Fault = []byte("/"), headTimeout
+		r.Seen = seenOf((*c.buf)[c.from:c.to], false)
+		r.Seen.Began = c.headBegan()
 	}
 	t.refusePlain()
 	if more := t.server.o.Engine.Begin(r, &t.answer); more != nil {
@@ -237,16 +240,17 @@ func (t *turn) rescuePlain(goesOn *bool) {
 func (c *conn) Read(p []byte) (int, error) {
 	if c.from < c.to {
 		n := copy(p, (*c.buf)[c.from:c.to])
-		if c.from += n; c.from == c.to {
-			c.freeBuffer()
-		}
+		c.from += n
+		c.freeSeen()
 		return n, nil
 	}
 	if c.headTimeUnset {
 		c.headTimeUnset = false
 		c.setTimeout(c.server.o.HeaderTimeout)
 	}
-	return c.readBelow(p)
+	n, err := c.readBelow(p)
+	c.note(p[:n])
+	return n, err
 }
 
 // SetWriteDeadline implements net.Conn.

@@ -22,7 +22,7 @@ func (t *turn) read() {
 	case h.IsHTTP11():
 		r.Version, r.Interim = message.HTTP11, t.tell
 	case string(h.Protocol()) != "HTTP/1.0":
-		r.Fault = unreadable
+		r.Fault, r.Seen = unreadable, seenIn(h)
 	}
 	w := wire.Walk(h.RawHeaders())
 	for name, value := range w.Lines {
@@ -31,7 +31,9 @@ func (t *turn) read() {
 	if w.Err() != nil {
 		r.Fault = unreadable
 	}
-	if length := h.ContentLength(); length > 0 || length == -1 {
+	length := h.ContentLength()
+	t.conn.headRead(h, length)
+	if length > 0 || length == -1 {
 		t.conn.bodyFollows(r.Received)
 		t.body = body{ctx: t.ctx, length: int64(length)}
 		r.Body, r.Last = &t.body, lastOfConnection(&w)

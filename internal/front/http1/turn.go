@@ -138,6 +138,7 @@ func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
 	t.refusePlain()
 	if s.o.Engine.Expect(&t.request, &t.answer) {
 		ctx.RemoveUserValue(turnKey{})
+		t.conn.resumed = true
 		t.release() // the handler sees the same request again
 		return fasthttp.StatusContinue
 	}
@@ -154,7 +155,16 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 		_ = ctx.SetWriteDeadline(now().Add(idle)) // fasthttp leaves that of the answer before, which may have passed
 	}
 	h := &ctx.Request.Header // as far as it was read
-	t.request.Target, t.request.Host, t.request.Fault = h.RequestURI(), h.Host(), faultOf(err)
+	r := &t.request
+	r.Target, r.Host, r.Fault = h.RequestURI(), h.Host(), faultOf(err)
+	if t.conn.resumed { // the head was read, and the body failed
+		r.Seen = seenIn(h)
+	} else {
+		r.Seen = seenOf(t.conn.seen(), r.Fault.Status == fasthttp.StatusRequestHeaderFieldsTooLarge)
+		if r.Fault.TimedOut {
+			r.Seen.Began = t.conn.headBegan()
+		}
+	}
 	t.refusePlain()
 	if more := s.o.Engine.Begin(&t.request, &t.answer); more != nil {
 		more.Finish()
