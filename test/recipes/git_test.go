@@ -45,7 +45,15 @@ func TestGit(t *testing.T) {
 		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}).ServeHTTP, anyPort()...)
 	url := "http://" + b.address + "/site.git"
-	git(t, root, "clone", "-q", url, "one")
+	git(t, root, "clone", "-q", b.origin.URL+"/site.git", "direct")
+	direct := b.origin.requests.Load()
+	for n, clone := range []string{"zero", "one"} { // nothing is stored, so the origin gets each request
+		before := b.origin.requests.Load()
+		git(t, root, "clone", "-q", url, clone)
+		if got := b.origin.requests.Load() - before; got != direct {
+			t.Errorf("clone %d: the origin got %d requests, want the %d of a clone without the edge", n+1, got, direct)
+		}
+	}
 	if err := os.WriteFile(filepath.Join(root, "one", "more"), []byte("more"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,6 +110,18 @@ func (b *behind) ask(method, target string, fields ...string) answer {
 	return answer{res.StatusCode, res.Header, body, b.origin.requests.Load() - requests, b.origin.bytes.Load() - sent}
 }
 
+// ttl returns how long the stored response for target is still fresh, by its Cache-Status.
+func (b *behind) ttl(target string) time.Duration {
+	b.t.Helper()
+	status := b.ask(http.MethodGet, target).header.Get("Cache-Status")
+	_, text, ok := strings.Cut(status, "; hit; ttl=")
+	seconds, err := strconv.Atoi(text)
+	if !ok || err != nil {
+		b.t.Errorf("%s: got Cache-Status %q, want a hit", target, status)
+	}
+	return time.Duration(seconds) * time.Second
+}
+
 // wants asks with GET and fails the test unless the origin was asked so often and the body is right.
 func (b *behind) wants(asked int64, body, target string, fields ...string) {
 	b.t.Helper()
@@ -154,6 +167,17 @@ func TestWordPress(t *testing.T) {
 	}
 	b.wants(1, "page with 1 comments, ", "/hello/")
 	b.wants(0, "page with 1 comments, ", "/hello/")
+
+	// A visitor with another cookie gets what is stored, and causes nothing to be stored.
+	b.wants(0, "page with 1 comments, ", "/hello/", "Cookie", "theme=dark")
+	for range 3 {
+		b.wants(1, "page with 1 comments, ", "/about/", "Cookie", "theme=dark")
+	}
+	b.wants(1, "page with 1 comments, ", "/about/")
+	b.wants(0, "page with 1 comments, ", "/about/")
+	if ttl := b.ttl("/about/"); ttl <= 4*time.Minute || ttl > 5*time.Minute {
+		t.Errorf("a page has %v left, want a little less than five minutes", ttl)
+	}
 }
 
 func TestMirrorOfPackages(t *testing.T) {
@@ -188,6 +212,35 @@ func TestMirrorOfPackages(t *testing.T) {
 	if a := b.ask(http.MethodGet, "/debian/dists/stable/InRelease", "If-None-Match", `"1"`); a.status != http.StatusNotModified || a.asked != 0 {
 		t.Errorf("a client that validates: got %d, the origin was asked %d times", a.status, a.asked)
 	}
+	if ttl := b.ttl("/debian/dists/stable/InRelease"); ttl <= 0 || ttl > time.Minute {
+		t.Errorf("an index has %v left, want at most a minute", ttl)
+	}
+	if ttl := b.ttl(deb); ttl <= 719*time.Hour || ttl > 720*time.Hour {
+		t.Errorf("a package has %v left, want 720h", ttl)
+	}
+}
+
+// An index that is no longer fresh costs the origin a 304. For the test it is fresh for a second.
+func TestMirrorValidatesItsIndexes(t *testing.T) {
+	var validated atomic.Int64
+	b := startRecipe(t, "packages", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") == `"1"` {
+			validated.Add(1)
+		}
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("index"))
+	}, append(onDisk(t, "200GiB"), "default_ttl: 1m", "default_ttl: 1s")...)
+	const index = "/debian/dists/stable/InRelease"
+	b.wants(1, "index", index)
+	b.wants(1, "index", index)
+	testkit.Eventually(t, "the index is validated", func() bool {
+		before := validated.Load()
+		a := b.ask(http.MethodGet, index)
+		if string(a.body) != "index" {
+			t.Errorf("got %q", a.body)
+		}
+		return a.asked == 1 && validated.Load() == before+1 && a.sent == 0
+	})
 }
 
 // TestLongPolls: three polls of one URL are at the origin at once, or nobody gets an answer.
