@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +23,11 @@ import (
 // to pass.
 const patience = testkit.Patience
 
-var eventually = testkit.Eventually
+var (
+	eventually = testkit.Eventually
+	renameOver = testkit.RenameOver
+	writeFile  = testkit.WriteFile
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -207,16 +210,6 @@ func get(t *testing.T, url string) (*http.Response, string) {
 		t.Fatalf("%s: %v", url, err)
 	}
 	return res, string(body)
-}
-
-// writeFile writes a file of the test and returns its path.
-func writeFile(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // taken returns an address that somebody listens on.

@@ -65,17 +65,6 @@ func (c *configured) change(text string) (got finished) {
 	return got
 }
 
-func renameOver(t *testing.T, path, text string) {
-	t.Helper()
-	next := filepath.Join(filepath.Dir(path), ".next")
-	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
-		t.Error(err)
-	}
-	if err := os.Rename(next, path); err != nil {
-		t.Error(err)
-	}
-}
-
 // reload runs the command.
 func (c *configured) reload(more ...string) finished {
 	c.t.Helper()

@@ -17,7 +17,11 @@ import (
 // patience keeps what hangs from hanging the tests; nothing waits for it to pass.
 const patience = testkit.Patience
 
-var eventually = testkit.Eventually
+var (
+	eventually = testkit.Eventually
+	renameOver = testkit.RenameOver
+	writeFile  = testkit.WriteFile
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -58,28 +62,6 @@ func get(t *testing.T, url string) {
 	defer res.Body.Close()
 	if _, err := io.Copy(io.Discard, res.Body); err != nil {
 		t.Fatalf("%s: %v", url, err)
-	}
-}
-
-// writeFile writes a file of the test and returns its path.
-func writeFile(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// renameOver puts a file with this text in the place of the one at path.
-func renameOver(t *testing.T, path, text string) {
-	t.Helper()
-	next := filepath.Join(filepath.Dir(path), ".next")
-	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
-		t.Error(err)
-	}
-	if err := os.Rename(next, path); err != nil {
-		t.Error(err)
 	}
 }
 
