@@ -23,7 +23,7 @@ func onScreen(w io.Writer, text string, watch, another bool) string {
 	case f == nil:
 		return text
 	}
-	return clearScreen + fitted(text, terminalSize(f))
+	return clearScreen + fitted(text, dimensionsOf(f))
 }
 
 // terminalOf returns the terminal that w writes to, nil if it is none.
@@ -41,15 +41,15 @@ func terminalOf(w io.Writer) *os.File {
 	return f
 }
 
-// windowSize is the size of a terminal, in characters; 0 is not known.
-type windowSize struct{ rows, columns int }
+// dimensions are those of a terminal, in characters; 0 is not known.
+type dimensions struct{ rows, columns int }
 
 // fitted cuts text, whole lines, to what a terminal shows at once. Its last line then says how many more there are.
-func fitted(text string, s windowSize) string {
+func fitted(text string, s dimensions) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if s.rows > 1 && len(lines) >= s.rows { // the cursor is on the line behind the last one
 		kept := s.rows - 2
-		lines = append(lines[:kept], fmt.Sprintf("(%d more lines: enlarge the window, or leave --watch out)", len(lines)-kept))
+		lines = append(lines[:kept], fmt.Sprintf("(%d more lines: enlarge the terminal, or leave --watch out)", len(lines)-kept))
 	}
 	for i, line := range lines {
 		if s.columns > 0 && utf8.RuneCountInString(line) > s.columns {

@@ -4,4 +4,4 @@ package main
 
 import "os"
 
-func terminalSize(*os.File) windowSize { return windowSize{} }
+func dimensionsOf(*os.File) dimensions { return dimensions{} }

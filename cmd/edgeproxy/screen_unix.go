@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalSize returns the size of a terminal.
-func terminalSize(f *os.File) windowSize {
+// dimensionsOf returns the dimensions of a terminal.
+func dimensionsOf(f *os.File) dimensions {
 	w, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ) //nolint:gosec // a descriptor is small
 	if err != nil {
-		return windowSize{}
+		return dimensions{}
 	}
-	return windowSize{rows: int(w.Row), columns: int(w.Col)}
+	return dimensions{rows: int(w.Row), columns: int(w.Col)}
 }

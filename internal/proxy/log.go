@@ -119,7 +119,7 @@ func (f *fill) logFailure(err error) {
 		slog.String("route", f.route.Name), slog.String("client", client), slog.String("origin", server), slog.String("reason", why.String()), slog.Any("error", err))
 }
 
-// logPanic says which request has panicked with v. That with the stack, which Panics writes, does not know. status is
+// logPanic says which request has panicked with v. The line with the stack, which Panics writes, does not say so. status is
 // that of the answer, 0 where none was sent.
 func (p *Proxy) logPanic(x *exchange, status int, v any) {
 	p.Panics.Quietly(func() { // x may be in any state
