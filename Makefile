@@ -86,7 +86,7 @@ bench-pairs: ## compare the CPU time of a hit and a miss with another program or
 	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" ONLY="$(ONLY)" scripts/bench-pairs.sh
 
 .PHONY: bench-log
-bench-log: ## measure what a line of the access log adds to the CPU time of a hit: make bench-log [PAIRS=24] [MAX=1.2] [ONLY=json] (Linux)
+bench-log: ## measure what a line of the access log adds to the CPU time of a hit, and to one of nginx if that is installed: make bench-log [PAIRS=24] [MAX=1.2] [ONLY=json] (Linux)
 	$(GO) run ./test/bench --log --rounds $(or $(PAIRS),24) --round-time 1s --connections 64 --max-ratio $(or $(MAX),1.2) --only "$(ONLY)"
 
 .PHONY: profile

@@ -20,6 +20,7 @@ type comparison struct {
 	stored bool   // the misses are
 	onDisk bool   // what is stored lies in files alone
 	log    string // the format of the access log that has them; "": none
+	by     string // whose log that is
 	pairs  []pair
 }
 
@@ -38,6 +39,9 @@ func (c comparison) name() string {
 		name += " on a disk"
 	case c.log != "":
 		name += ", a line in " + c.log
+		if c.by != edgeName {
+			name += " of " + c.by
+		}
 	}
 	return name
 }

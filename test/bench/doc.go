@@ -13,7 +13,7 @@
 // median of the ratios, with the interval that has the true one in 95 of 100 runs. Stored misses are measured in full caches.
 //
 // With --log it compares edgeproxy that writes a line of its access log for each hit, to a file in the folder for temporary files, with
-// one that writes none, in pairs as well.
+// one that writes none, in pairs as well. Where nginx is installed it measures nginx's log in the same way; no ratio of nginx fails.
 //
 // With --peers it compares edgeproxy with nginx, HAProxy and Varnish, as far as they are
 // installed, and with the least that a fasthttp program can do: hits, misses that are stored and

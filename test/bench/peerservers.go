@@ -34,11 +34,8 @@ func (f *field) startPeers(short, long certified) (err error) {
 		{"Varnish", "varnishd", f.startVarnish},
 		{"Traffic Server", "traffic_server", f.startTrafficServer},
 	} {
-		path, err := exec.LookPath(peer.program)
-		if err != nil {
-			path, err = exec.LookPath("/usr/sbin/" + peer.program)
-		}
-		if err != nil {
+		path, ok := installed(peer.program)
+		if !ok {
 			f.absent = append(f.absent, peer.name)
 			continue
 		}
@@ -49,6 +46,15 @@ func (f *field) startPeers(short, long certified) (err error) {
 		f.closing = append(f.closing, func() error { _ = p.Close(); return nil }) // each has an exit code of its own for our signal
 	}
 	return nil
+}
+
+// installed returns the path of a program. Debian's daemons are in /usr/sbin, which is not in everybody's path.
+func installed(program string) (path string, ok bool) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/" + program)
+	}
+	return path, err == nil
 }
 
 const nginxText = `daemon off; %[1]sworker_processes 1; pid %[2]s/nginx.pid; error_log stderr error;
