@@ -4,30 +4,30 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 const (
-	// Buckets is how many a Table has: 2 MiB.
+	// Buckets is how many a Table has, in 2.1 MiB.
 	Buckets = 1 << 17
-	// ways is how many places a client may have, side by side.
+	// ways is how many buckets a client may have, side by side.
 	ways = 8
 )
 
-// bucket is the place of one client under one limit. Its two parts are not changed together:
-// a client that takes the place of another, while that one asks, may lose or gain a token.
-type bucket struct {
-	owner atomic.Uint64 // the hash of client and limit; 0: nobody has had it
-	full  atomic.Int64  // when it is full, in nanoseconds since the table's beginning
+// set holds the buckets of clients with the same hash. They change together, under its lock.
+type set struct {
+	sync.Mutex
+	owner [ways]uint64 // the hash of client and limit; 0: nobody has had the bucket
+	full  [ways]int64  // when the bucket is full, in nanoseconds since the table's beginning
 }
 
-// Table holds the buckets. It is safe for concurrent use, takes no mutex and allocates
-// nothing after New.
+// Table holds the buckets. It is safe for concurrent use, and allocates nothing after New.
 type Table struct {
 	seed    maphash.Seed
 	begun   time.Time
-	buckets []bucket
+	sets    []set
 	crowded atomic.Int64
 }
 
@@ -35,30 +35,34 @@ type Table struct {
 func New(begun time.Time) *Table { return newTable(begun, Buckets) }
 
 func newTable(begun time.Time, buckets int) *Table {
-	return &Table{seed: maphash.MakeSeed(), begun: begun, buckets: make([]bucket, buckets)}
+	return &Table{seed: maphash.MakeSeed(), begun: begun, sets: make([]set, buckets/ways)}
 }
 
 // Take takes a token of client under l at now. Where there is none it returns how long until
 // there is one; otherwise 0. name tells the limits of one client apart.
 func (t *Table) Take(l Limit, client netip.Prefix, name uint32, now time.Time) (wait time.Duration) {
 	at := int64(now.Sub(t.begun))
-	b := t.find(t.hash(client, name), at)
-	for {
-		full := b.full.Load()
-		next, wait := l.take(full, at)
-		if wait > 0 || b.full.CompareAndSwap(full, next) {
-			return wait
-		}
+	owner := t.hash(client, name)
+	s := t.set(owner)
+	s.Lock()
+	defer s.Unlock()
+	i, crowded := s.find(owner, at)
+	if crowded {
+		t.crowded.Add(1)
 	}
+	s.full[i], wait = l.take(s.full[i], at)
+	return wait
 }
 
-// Return puts a token of client under l back that it has taken and not used.
+// Return puts a token of client under l back that it has taken and not used. A client that has lost its bucket since gets none.
 func (t *Table) Return(l Limit, client netip.Prefix, name uint32) {
 	owner := t.hash(client, name)
-	set := t.set(owner)
-	for i := range set {
-		if b := &set[i]; b.owner.Load() == owner {
-			b.full.Add(-int64(l.interval))
+	s := t.set(owner)
+	s.Lock()
+	defer s.Unlock()
+	for i := range s.owner {
+		if s.owner[i] == owner {
+			s.full[i] -= int64(l.interval)
 			return
 		}
 	}
@@ -78,41 +82,20 @@ func (t *Table) hash(client netip.Prefix, name uint32) uint64 {
 	return maphash.Bytes(t.seed, b[:]) | 1
 }
 
-// set returns the buckets that owner may have.
-func (t *Table) set(owner uint64) []bucket {
-	first := int(owner>>32) & (len(t.buckets) - ways)
-	return t.buckets[first : first+ways]
-}
+// set returns the set of which owner may have a bucket.
+func (t *Table) set(owner uint64) *set { return &t.sets[int(owner>>32)&(len(t.sets)-1)] }
 
-// find returns the bucket of owner, if need be in the place of another.
-func (t *Table) find(owner uint64, at int64) *bucket {
-	set := t.set(owner)
-	for {
-		soonest := &set[0]
-		for i := range set {
-			b := &set[i]
-			if b.owner.Load() == owner {
-				return b
-			}
-			if b.full.Load() < soonest.full.Load() {
-				soonest = b
-			}
+// find returns the bucket of owner. A new owner takes the bucket that is full soonest; crowded: at that time it is not full.
+func (s *set) find(owner uint64, at int64) (i int, crowded bool) {
+	for j := range s.owner {
+		if s.owner[j] == owner {
+			return j, false
 		}
-		if soonest.claim(owner, at, &t.crowded) {
-			return soonest
+		if s.full[j] < s.full[i] {
+			i = j
 		}
 	}
-}
-
-// claim makes b the full bucket of owner, and reports whether nobody else came first.
-func (b *bucket) claim(owner uint64, at int64, crowded *atomic.Int64) bool {
-	old, full := b.owner.Load(), b.full.Load()
-	if !b.owner.CompareAndSwap(old, owner) {
-		return false
-	}
-	if full > at {
-		crowded.Add(1)
-	}
-	b.full.CompareAndSwap(full, at)
-	return true
+	crowded = s.full[i] > at
+	s.owner[i], s.full[i] = owner, at
+	return i, crowded
 }

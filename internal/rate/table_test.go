@@ -158,3 +158,28 @@ func TestATokenIsPutBack(t *testing.T) {
 	f(2, 0)
 	f(2, 500*time.Millisecond)
 }
+
+// TestRequestsOfANewClientAtOnceShareOneBucket: each finds no bucket of the client. Once the second took the place that the first had
+// just taken, and a request more than the burst was let through; or it met the debt of the client whose place that was, and was refused.
+func TestRequestsOfANewClientAtOnceShareOneBucket(t *testing.T) {
+	const burst, requests = 3, 4
+	table, l := newTable(begun, ways), Per(1, time.Hour, burst)
+	for client := range 20_000 { // all but the first find the table full of debts
+		var passed atomic.Int64
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for range requests {
+			all.Go(func() {
+				<-start
+				if table.Take(l, address(client), 1, begun) == 0 {
+					passed.Add(1)
+				}
+			})
+		}
+		close(start)
+		all.Wait()
+		if n := passed.Load(); n != burst {
+			t.Fatalf("client %d: %d of %d requests at once were let through, want the burst of %d", client, n, requests, burst)
+		}
+	}
+}
