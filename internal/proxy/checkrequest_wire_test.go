@@ -290,3 +290,39 @@ func TestLFInTheRequestLine(t *testing.T) {
 	f("GET http://h/a HTTP/1.0\n\n", "200", "GET h /a ")
 	f("GET http://h/a HTTP/1.0\r\n\n", "200", "GET h /a ")
 }
+
+// TestAnOptionsRequestGoesNoFurtherThanItMay: Max-Forwards was forwarded as it came, also 0 (RFC 9110 section 7.6.2). Other methods do not
+// heed it.
+func TestAnOptionsRequestGoesNoFurtherThanItMay(t *testing.T) {
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	f := func(method, sent, want string) {
+		t.Helper()
+		answer := ask(t, e, method+" /a HTTP/1.1\r\nHost: h\r\nMax-Forwards: "+sent+"\r\n\r\n")
+		_, head := w.take()
+		if got := strings.Join(head["Max-Forwards"], "; "); head == nil || got != want {
+			t.Errorf("%s with Max-Forwards: %s: the origin got %q, want %q", method, sent, got, want)
+		}
+		if allow := answer.header.Get("Allow"); allow != "" {
+			t.Errorf("%s with Max-Forwards: %s: answered here, with Allow: %s", method, sent, allow)
+		}
+	}
+	f("OPTIONS", "1", "0")
+	f("OPTIONS", "10", "9")
+	f("OPTIONS", "18446744073709551615", "18446744073709551614")
+	f("OPTIONS", "many", "many")
+	f("OPTIONS", "1\r\nMax-Forwards: 3", "0; 2")
+	f("GET", "0", "0")
+	f("POST", "0", "0")
+	for _, target := range []string{"/a", "*"} {
+		for _, sent := range []string{"0", "00", "5\r\nMax-Forwards: 0"} {
+			answer := ask(t, e, "OPTIONS "+target+" HTTP/1.1\r\nHost: h\r\nMax-Forwards: "+sent+"\r\n\r\n")
+			if seen, _ := w.take(); len(seen) > 0 {
+				t.Errorf("OPTIONS %s with Max-Forwards: %q: the origin got %q", target, sent, seen)
+			}
+			if answer.status != http.StatusOK || answer.header.Get("Allow") == "" {
+				t.Errorf("OPTIONS %s with Max-Forwards: %q: got %d and Allow: %q, want 200 and methods", target, sent, answer.status, answer.header.Get("Allow"))
+			}
+		}
+	}
+}

@@ -35,7 +35,7 @@ func (p *Proxy) decide(x *exchange) disposition {
 
 // admitted is decide for x, whose client may use its route.
 func (p *Proxy) admitted(x *exchange) disposition {
-	if !p.needsOrigin(x) {
+	if !p.needsOrigin(x) || x.answeredAsLast() {
 		return refused
 	}
 	x.applyRules()

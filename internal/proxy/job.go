@@ -141,7 +141,11 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	r.Header = x.route.Request.AppendSet(x.appendFields(r.Header[:0], text.fields, drop), x.originURL(), x)
+	r.Header = x.appendFields(r.Header[:0], text.fields, drop)
+	if x.asksOptions() {
+		countForward(r.Header)
+	}
+	r.Header = x.route.Request.AppendSet(r.Header, x.originURL(), x)
 	if r.Keyed = ""; x.route.Response.HasPlaceholders() {
 		r.Keyed = string(x.keyedOrRaw())
 	}

@@ -22,7 +22,11 @@ func (ownText) heading(x *exchange) heading {
 	case statusUnauthorized:
 		b = x.appendAuthenticate(b)
 	case statusMethodNotAllowed:
-		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
+		b = append(b, "Allow: "+allowedMethods+"\r\n"...)
+	case statusOK:
+		if x.asksOptions() {
+			b = append(b, "Allow: "+allowedMethods+"\r\n"...)
+		}
 	}
 	x.answer.Lines = x.appendOwnFields(b)
 	return heading{status: x.status, size: int64(len(content))}

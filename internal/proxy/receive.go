@@ -22,7 +22,7 @@ func (l *Listener) receive(x *exchange) {
 		x.uncounted = true
 	} else if status, why := p.checkRequest(x, l.trusted.Load()); status != 0 {
 		p.refuse(x, status, why)
-		x.closing = true // where the next request begins is anybody's guess
+		x.closing = true // the fault may be in the framing: then it is unknown where the next request begins
 	} else if p.loops(x) {
 		p.refuse(x, statusLoopDetected, reason.Loop)
 	}
