@@ -1,4 +1,4 @@
-// Package compress makes of what an origin has sent without a content coding what it would have sent with one.
+// Package compress encodes responses that the origin sent without a content coding.
 //
 // It answers: is this response to be compressed, by which coding, and what becomes of its head and of its body?
 //

@@ -105,9 +105,8 @@ type Response struct {
 	Resumable bool  // a reader that has a part of it can get the rest by another request
 	Length    int64 // of the body, -1 if unknown
 
-	// Recounted says that the readers joined before it was known which of several
-	// responses this is, so joining has not admitted it. Admits says whether the leader
-	// admits it; each follower that it suits says so by Reader.Admit.
+	// Recounted: the key became known only from the header, so joining has not admitted the response. Each follower that it
+	// suits then calls Reader.Admit. Admits is the leader's decision.
 	Recounted, Admits bool
 }
 

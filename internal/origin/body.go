@@ -39,7 +39,7 @@ type answer struct {
 	fieldBuf field.List   // memory for the fields of Response
 }
 
-// spareAnswers are those that were given back, all zero but for room.
+// answerPool has the answers that were given back, all zero but for fieldBuf.
 var answerPool = sync.Pool{New: func() any { return &answer{fieldBuf: make(field.List, 0, usualFields)} }}
 
 // usualFields is for how many fields an answer has room.

@@ -196,7 +196,7 @@ func (p *Proxy) promoteParts(x *exchange, a *assembly) {
 
 // heading implements source, with the head of the first part.
 func (a *assembly) heading(x *exchange) heading {
-	return heading{clientHead: storedClientHead(a.entries[0]), status: statusOK, size: a.whole, at: x.start.Add(x.waited), cuts: byParts, parts: &a.divided}
+	return heading{clientHead: storedClientHead(a.entries[0]), status: statusOK, size: a.whole, at: x.start.Add(x.waited), evaluation: onParts, parts: &a.divided}
 }
 
 func (a *assembly) send(x *exchange, c selection) {

@@ -20,10 +20,10 @@ func structuredName(name string) string {
 	return strconv.Quote(name)
 }
 
-// gathered returns fields with what the caches between us and the origin say in
+// withOneCacheStatus returns fields with what the caches between us and the origin say in
 // Cache-Status, if anything, as one line behind all others. It is forwarded, and kept with
 // what is stored: a hit tells how its response came here (RFC 9211 section 2).
-func gathered(fields field.List) field.List {
+func withOneCacheStatus(fields field.List) field.List {
 	if !fields.Has(headerCacheStatus) {
 		return fields
 	}

@@ -22,24 +22,24 @@ func (c canceler) Close() error {
 
 // askForOneClient sends what f asks for one client alone. It ends when the client leaves, and so does what reads
 // the body.
-func (f *fill) askForOneClient(guest *presence.Client) (*origin.Response, error) {
-	return roundTripIn(&f.asking, guest, f.route, f.request)
+func (f *fill) askForOneClient(waiting *presence.Client) (*origin.Response, error) {
+	return roundTripIn(&f.asking, waiting, f.route, f.request)
 }
 
-func roundTripFor(guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
-	return roundTripIn(&origin.Asking{}, guest, route, r)
+func roundTripFor(waiting *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
+	return roundTripIn(&origin.Asking{}, waiting, route, r)
 }
 
-func roundTripIn(asking *origin.Asking, guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
+func roundTripIn(asking *origin.Asking, waiting *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	guest.Ends(canceler(cancel))
+	waiting.Ends(canceler(cancel))
 	asking.Context = ctx
 	resp, err := route.ask(asking, r)
 	if err != nil {
 		return nil, err
 	}
-	guest.Ends(resp.Body)
+	waiting.Ends(resp.Body)
 	return resp, nil
 }
 

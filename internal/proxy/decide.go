@@ -215,7 +215,7 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 		x.keying, x.fwd, x.heldBack = keying, fwd, false
 		return nil
 	}
-	if own != nil && (e == nil || !made(e).After(made(own))) {
+	if own != nil && (e == nil || !originTime(e).After(originTime(own))) {
 		return own
 	}
 	x.keying, x.fwd, x.heldBack = keying, fwd, heldBack
@@ -223,7 +223,7 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 }
 
 // made returns when the origin made e, or said last that it holds.
-func made(e *cache.Object) time.Time { return e.ResponseTime().Add(-e.InitialAge()) }
+func originTime(e *cache.Object) time.Time { return e.ResponseTime().Add(-e.InitialAge()) }
 
 // lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
 // x.fwd says how near it came.

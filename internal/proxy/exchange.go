@@ -158,7 +158,7 @@ type exchange struct {
 
 	from       source
 	opened     io.Reader // its content, where that is read from files
-	byFile     bool      // it is sent from where it lies on the disk
+	byFile     bool      // it is sent by sendfile from the disk
 	unreadable int       // stored answers that could not be read
 
 	status     int           // of our own answers

@@ -30,7 +30,7 @@ func (f *fill) leadUnjoinable(x *exchange, key cache.Key) {
 // through the flight of f; any other goes to x directly.
 func (p *Proxy) answerByFill(x *exchange, f *fill) {
 	x.fill = f
-	err := f.begin()
+	err := f.fetchAndJudge()
 	switch h := f.head; {
 	case err != nil:
 		f.endFlight(x, err)

@@ -115,9 +115,9 @@ func (d fromOrigin) abandon() { _ = d.resp.Body.Close() }
 // headingFetched is what the head of an answer is made of that was fetched.
 func (x *exchange) headingFetched(h *outcome) heading {
 	x.p.describe(x, h)
-	how := notHere
+	how := notEvaluated
 	if x.onResult {
-		how = onWhole // a stream comes in one part, or whole
+		how = onResponse // a stream comes in one part, or whole
 	}
-	return heading{clientHead: h.clientHead(x.collapsed), status: h.status, size: h.length, at: x.start, cuts: how}
+	return heading{clientHead: h.clientHead(x.collapsed), status: h.status, size: h.length, at: x.start, evaluation: how}
 }

@@ -52,10 +52,10 @@ type fill struct {
 }
 
 // start runs f in the flight that r leads. Interim responses go to t until the client has left.
-func (f *fill) start(r *reader, t sendInterim, guest *presence.Client) {
+func (f *fill) start(r *reader, t sendInterim, waiting *presence.Client) {
 	f.interims = handOver(f.request, t)
 	if f.p.flights.Go(r, f.run, f.p.panicked) {
-		f.interims.relay(t, r.Undecided, guest.Gone())
+		f.interims.relay(t, r.Undecided, waiting.Gone())
 	}
 }
 
@@ -65,24 +65,15 @@ func (f *fill) run(to *inflight) {
 	defer f.route.metrics.busy.Add(-1)
 	defer f.abandon()
 	f.flight, f.shared = to, true
-	if f.fetchHead() {
+	if f.fetchInFlight() {
+		f.admit()
 		f.store()
 	}
 }
 
-// fetchHead asks the origin and gives the head to the clients that wait for it. It reports whether a body
-// follows; else the flight has ended.
-func (f *fill) fetchHead() bool {
-	if !f.fetchAndJudge() {
-		return false
-	}
-	f.admit()
-	return true
-}
-
-// fetchAndJudge asks the origin and judges the response. It reports whether that has to be admitted; else the flight has ended.
-func (f *fill) fetchAndJudge() bool {
-	switch err := f.begin(); {
+// fetchInFlight asks the origin and judges the response. It reports whether that has to be admitted; else the flight has ended.
+func (f *fill) fetchInFlight() bool {
+	switch err := f.fetchAndJudge(); {
 	case err != nil:
 		f.flight.Finish(err)
 	case f.head.held != nil:
@@ -93,9 +84,9 @@ func (f *fill) fetchAndJudge() bool {
 	return false
 }
 
-// begin asks the origin and judges its response. Without an error there is a head: that of the response, or one with the stored
+// fetchAndJudge asks the origin and judges its response. Without an error there is a head: that of the response, or one with the stored
 // response that is the answer instead.
-func (f *fill) begin() error {
+func (f *fill) fetchAndJudge() error {
 	if err := f.fetch(); err != nil || f.head != nil {
 		return err
 	}

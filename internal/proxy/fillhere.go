@@ -9,7 +9,7 @@ import (
 
 var _ flight.Fetch[cache.Key, *outcome] = (*fill)(nil)
 
-// startHere is start for x, the only client of a flight, which it leads. A goroutine costs more than the rest of most
+// fetchAsLeader is start for x, the only client of a flight, which it leads. A goroutine costs more than the rest of most
 // fetches. So the leader's own goroutine fetches as long as it need not wait for anything else: it asks the origin on an idle
 // connection, waits for the head, and takes a body that has arrived with it. The fetch moves to a goroutine of its own
 //
@@ -19,7 +19,7 @@ var _ flight.Fetch[cache.Key, *outcome] = (*fill)(nil)
 //
 // Followers that wait or read need no goroutine of the flight's: the leader's is not held up by its
 // client before the body is whole.
-func (f *fill) startHere(r *reader, x *exchange) {
+func (f *fill) fetchAsLeader(r *reader, x *exchange) {
 	if f.stale != nil { // its 304 may have to be followed by another question
 		f.start(r, f.p.interimSender(x), x.presence)
 		return
@@ -42,39 +42,39 @@ func (f *fill) Begin(to *inflight) (rest func(*inflight)) {
 		}
 	}()
 	f.flight, f.shared = to, true
-	if !f.ready(x.presence) {
+	if !f.awaitHead(x.presence) {
 		f.interims = handOver(f.request, f.p.interimSender(x))
 		return f.run
 	}
 	switch {
-	case !f.fetchAndJudge(), f.concludes():
+	case !f.fetchInFlight(), f.concludes():
 		return nil
 	}
 	if f.admit(); f.resp.Here {
 		f.store()
 		return nil
 	}
-	return f.runStore
+	return f.storeInFlight
 }
 
-// runStore is what Begin leaves where the body is still to come.
-func (f *fill) runStore(*inflight) {
+// storeInFlight is what Begin leaves where the body is still to come.
+func (f *fill) storeInFlight(*inflight) {
 	f.route.metrics.busy.Add(1)
 	defer f.route.metrics.busy.Add(-1)
 	defer f.abandon()
 	f.store()
 }
 
-// ready asks the origin and waits for the head, until something else wants the goroutine of the leader.
+// awaitHead asks the origin and waits for the head, until something else wants the goroutine of the leader.
 // Without a head it reports false.
-func (f *fill) ready(guest *presence.Client) bool {
+func (f *fill) awaitHead(waiting *presence.Client) bool {
 	f.route.beginExchange(f.request)
 	call := f.route.Origin.Start(f.flight.Context(), f.request)
 	if f.call = call; call == nil || !f.flight.Waits(call) {
 		return false
 	}
-	guest.Ends(nudging{call})
-	defer guest.Ends(nil)
+	waiting.Ends(nudging{call})
+	defer waiting.Ends(nil)
 	if !call.Ready() {
 		f.flight.Waited()
 		return false

@@ -144,7 +144,7 @@ func tagged(rep rfc9111.Representation) bool { return rep.ETag != "" && rfc9111.
 // askRemainder asks the origin of a route, by r and for one client, for the bytes first to last of
 // rep. A last of -1 is the end. whole is the length of rep, -1 if unknown. askRemainder returns these
 // bytes, or nil where the origin gives anything else (RFC 9110 sections 13.1.5 and 14.4).
-func askRemainder(guest *presence.Client, route *route, r *origin.Request, rep rfc9111.Representation, first, last, whole int64) io.ReadCloser {
+func askRemainder(waiting *presence.Client, route *route, r *origin.Request, rep rfc9111.Representation, first, last, whole int64) io.ReadCloser {
 	to := ""
 	if last >= 0 {
 		to = strconv.FormatInt(last, 10)
@@ -152,7 +152,7 @@ func askRemainder(guest *presence.Client, route *route, r *origin.Request, rep r
 	r.Header = slices.Clone(r.Header)
 	r.Header.Add("Range", "bytes="+strconv.FormatInt(first, 10)+"-"+to)
 	r.Header.Add("If-Range", rep.ETag)
-	resp, err := roundTripFor(guest, route, r)
+	resp, err := roundTripFor(waiting, route, r)
 	if err != nil {
 		return nil
 	}

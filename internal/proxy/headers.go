@@ -247,16 +247,16 @@ func ours(name string) bool {
 	return false
 }
 
-// generated names the request fields that origins get from us, not from the
+// isWrittenByUs names the request fields that origins get from us, not from the
 // client. A response that varies on one cannot be selected by a later request.
-func generated(name string) bool {
+func isWrittenByUs(name string) bool {
 	name = field.Hyphenated(name)
 	return ours(name) || framing(name)
 }
 
-// forKeeps drops what may not reach the origin when the response may be stored
+// dropRangeAndConditions drops what may not reach the origin when the response may be stored
 // or shared: Range and conditions are evaluated on the result.
-func forKeeps(name string) bool {
+func dropRangeAndConditions(name string) bool {
 	switch name {
 	case "Range", "If-Range", "If-None-Match", "If-Modified-Since":
 		return true
@@ -267,4 +267,4 @@ func forKeeps(name string) bool {
 // precondition names the conditions that only the origin may evaluate.
 func precondition(name string) bool { return name == "If-Match" || name == "If-Unmodified-Since" }
 
-func nothing(string) bool { return false }
+func dropNone(string) bool { return false }

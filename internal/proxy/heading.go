@@ -11,21 +11,21 @@ import (
 // heading is what the head of an answer is made of.
 type heading struct {
 	clientHead
-	status int       // of the response; that of the cut goes first
-	size   int64     // of the whole; -1 if unknown
-	at     time.Time // when a stored response is given
-	cuts   cuts
-	parts  *divided // with byParts
+	status     int       // of the response; that of the cut goes first
+	size       int64     // of the whole; -1 if unknown
+	at         time.Time // when a stored response is given
+	evaluation evaluation
+	parts      *divided // with onParts
 }
 
-// cuts says how conditions and Range apply to an answer.
-type cuts uint8
+// evaluation says how conditions and Range apply to an answer.
+type evaluation uint8
 
 const (
-	notHere   cuts = iota // all of it is sent: they have no say, or the origin has heard them
-	onWhole               // on the response; several ranges have to be one, or are not sent
-	onContent             // on the content of an entry, also several ranges
-	byParts               // parts are its content, of which they have chosen some to be got
+	notEvaluated evaluation = iota // all of it is sent: they have no say, or the origin has heard them
+	onResponse                     // on the response; several ranges have to be one, or are not sent
+	onEntry                        // on the content of an entry, also several ranges
+	onParts                        // parts are its content, of which they have chosen some to be got
 )
 
 // divided is a representation whose parts are got one by one.
@@ -43,15 +43,15 @@ func (d *divided) choose(x *exchange) { d.cut = x.evaluate(d.rep, d.whole, 0) }
 // them, and each representation is held against them once.
 func (x *exchange) selectionOf(h *heading) selection {
 	switch {
-	case h.cuts == byParts:
+	case h.evaluation == onParts:
 		c := h.parts.cut
 		c.assembled = true
 		return c
-	case h.cuts == notHere || !x.selective():
+	case h.evaluation == notEvaluated || !x.selective():
 		return selection{length: h.size}
 	}
 	c := x.evaluate(h.representation(), h.size, x.settings.Ranges)
-	if h.cuts == onContent {
+	if h.evaluation == onEntry {
 		c = c.asByteRanges(h.held)
 	}
 	return c

@@ -135,7 +135,7 @@ func (p *Proxy) inspectStored(x *exchange, in *Inspection) *cache.Object {
 			byRule := x.keying
 			x.keying = x.exact
 			own, place := p.peekStored(x)
-			if own != nil && !made(found).After(made(own)) {
+			if own != nil && !originTime(found).After(originTime(own)) {
 				p.Store.Release(found)
 				in.In = place
 				return own

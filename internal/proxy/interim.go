@@ -28,7 +28,7 @@ func (p *Proxy) interimSender(x *exchange) sendInterim {
 // interimFields returns the fields of an interim response as they are forwarded: the end-to-end
 // fields, without those that are between origin and cache, and our Via (RFC 9110 section 7.6.3).
 func interimFields(header field.List, via string) field.List {
-	fields := rfc9111.EndToEnd(header).Without(inside)
+	fields := rfc9111.EndToEnd(header).Without(isTagField)
 	fields.Add("Via", via)
 	return fields
 }

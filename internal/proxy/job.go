@@ -81,9 +81,9 @@ func (j *job) variant(base []byte, names []string) []byte {
 // newFill copies what the fetch for x needs. keep says that the response may be
 // stored or shared: then Range and conditions stay here, for the result.
 func (p *Proxy) newFill(x *exchange, keep bool) *fill {
-	drop := nothing
+	drop := dropNone
 	if keep {
-		drop, x.onResult = forKeeps, true
+		drop, x.onResult = dropRangeAndConditions, true
 	}
 	f := p.acquireFill()
 	j := &f.job

@@ -103,7 +103,7 @@ func usable(p rfc9111.Policy, initialAge time.Duration) bool {
 // prepares the fields that are forwarded and those that are stored.
 func (p *Proxy) judge(j *job, resp *origin.Response) *outcome {
 	h := p.forwardHead(j, resp)
-	h.only = unlike(j, resp)
+	h.only = onlyTarget(j, resp)
 	h.why = p.storable(j, resp, h)
 	switch {
 	case h.storable():
@@ -152,20 +152,20 @@ func responseFacts(resp *origin.Response) rfc9111.ResponseFacts {
 	}
 }
 
-// mostSaid is how many fields forwardHead adds.
-const mostSaid = 2
+// mostAddedByForwardHead is how many fields forwardHead adds.
+const mostAddedByForwardHead = 2
 
 // forwardHead prepares the fields for the client: the end-to-end fields, a Date where the origin
 // sent none (RFC 9110 section 6.6.1), and our Via. Surrogate keys stay between origin and cache.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
-	fields := rfc9111.AppendEndToEnd(slices.Grow(j.memory.fields, len(resp.Header)+mostSaid), resp.Header, func(name string) bool {
-		return name == "Content-Length" || inside(name) && !j.route.SendTags
+	fields := rfc9111.AppendEndToEnd(slices.Grow(j.memory.fields, len(resp.Header)+mostAddedByForwardHead), resp.Header, func(name string) bool {
+		return name == "Content-Length" || isTagField(name) && !j.route.SendTags
 	})
 	if !fields.Has("Date") {
 		fields.Add("Date", httpDate(resp.ResponseTime))
 	}
 	fields.Add("Via", p.via)
-	fields = gathered(fields)
+	fields = withOneCacheStatus(fields)
 	h := j.memory.newOutcome()
 	*h = outcome{
 		resp: resp, status: resp.Status, fields: fields, length: resp.ContentLength, here: resp.Here, announced: announced(resp),
@@ -194,7 +194,7 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 	if star {
 		return nil
 	}
-	if slices.ContainsFunc(names, generated) || slices.ContainsFunc(names, j.route.Request.Unselectable) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
+	if slices.ContainsFunc(names, isWrittenByUs) || slices.ContainsFunc(names, j.route.Request.Unselectable) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
 		return nil
 	}
 	var home keying
@@ -217,7 +217,7 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 		Pin: pin,
 		Key: key, Name: name, URL: home.base, URLLen: int32(len(home.name)), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: int32(h.status),
-		Header:       kept(h.fields, h.strip, j.route),
+		Header:       storedFields(h.fields, h.strip, j.route),
 		ResponseTime: resp.ResponseTime,
 		InitialAge:   h.age,
 		Policy:       h.policy,
@@ -225,11 +225,11 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 	return e
 }
 
-// kept returns the fields that are stored: fields itself where all are. Age is left out, for each hit
+// storedFields returns the fields that are stored: fields itself where all are. Age is left out, for each hit
 // says its own. A 304 may bring surrogate keys as well.
-func kept(fields field.List, strip []string, r *route) field.List {
+func storedFields(fields field.List, strip []string, r *route) field.List {
 	drop := func(name string) bool {
-		return name == "Age" || inside(name) && !r.SendTags || slices.Contains(strip, name)
+		return name == "Age" || isTagField(name) && !r.SendTags || slices.Contains(strip, name)
 	}
 	if !slices.ContainsFunc(fields, func(f field.Field) bool { return drop(f.Name) }) {
 		return slices.Clip(fields)

@@ -114,5 +114,5 @@ func addResource(all []purge.URL, u purge.URL) []purge.URL {
 // KeyableHeader reports whether the request field of this canonical name reaches
 // origins as the client sent it, so that a rule may select by it.
 func KeyableHeader(name string) bool {
-	return !generated(name) && !rfc9111.HopByHop(name) && !forKeeps(name) && !precondition(name)
+	return !isWrittenByUs(name) && !rfc9111.HopByHop(name) && !dropRangeAndConditions(name) && !precondition(name)
 }

@@ -82,7 +82,7 @@ func (c *parityCase) check(t *testing.T) (shared bool) {
 	if string(a.forwarded()) != string(b.forwarded()) {
 		t.Errorf("%s\none key, and the targets %q and %q", c, a.forwarded(), b.forwarded())
 	}
-	sentA, sentB := a.endToEndFields(forKeeps), b.endToEndFields(forKeeps)
+	sentA, sentB := a.endToEndFields(dropRangeAndConditions), b.endToEndFields(dropRangeAndConditions)
 	names := slices.Clone(c.vary)
 	for _, name := range parityNames {
 		if canonical := field.Canonical(name); canonical != "Cookie" && c.route.Key.Reads(canonical) {
@@ -104,7 +104,7 @@ func (c *parityCase) check(t *testing.T) (shared bool) {
 // checkLines compares what is keyed with what is forwarded, field by field.
 func (c *parityCase) checkLines(t *testing.T, i int, x *exchange) {
 	t.Helper()
-	sent := x.endToEndFields(nothing)
+	sent := x.endToEndFields(dropNone)
 	for _, name := range parityNames {
 		name = field.Canonical(name)
 		var keyed []string
@@ -116,7 +116,7 @@ func (c *parityCase) checkLines(t *testing.T, i int, x *exchange) {
 		}
 	}
 	j := &job{route: x.route}
-	j.outlive(x, nothing)
+	j.outlive(x, dropNone)
 	if own, late := x.appendVariant(nil, c.vary), j.variant(nil, c.vary); string(own) != string(late) {
 		t.Errorf("%s\nrequest %d: the key is %q, and once the request is gone %q", c, i, own, late)
 	}
@@ -251,7 +251,7 @@ func (r *recipe) parityCase() *parityCase {
 	}
 	var vary field.List
 	for _, name := range r.some(parityNames, 4) {
-		if !generated(field.Canonical(name)) {
+		if !isWrittenByUs(field.Canonical(name)) {
 			vary.Add("Vary", name)
 		}
 	}

@@ -73,13 +73,12 @@ type Options struct {
 	// RequestBuffer is how much of a request body is read before a connection to the origin
 	// is taken; 0 is nothing.
 	RequestBuffer int64
-	// Challenge returns what a request for ChallengePath and this token is answered with,
-	// "" for none of ours, which then goes on like any other. nil is no such requests.
+	// Challenge returns the response to a request for ChallengePath and this token. It returns "" for an unknown token; the
+	// request is then handled as usual. Nil: there are no challenges.
 	Challenge func(token []byte) string
-	// PeerOf says which address stands for that of a connection, because a load balancer
-	// has told it; the zero Addr is none. Where told is false, and with a nil PeerOf, it is
-	// the connection's own. It runs in each request.
-	PeerOf func(net.Conn) (peer netip.Addr, told bool)
+	// PeerOf returns the address that a load balancer has sent for a connection; the zero Addr if it sent that there is none.
+	// Where known is false, and with a nil PeerOf, the peer is the connection's own address. It is called for each request.
+	PeerOf func(net.Conn) (peer netip.Addr, known bool)
 	// Panics counts those that end a request, also in other rooms; nil is a counter of its own.
 	Panics *rescue.Counter
 

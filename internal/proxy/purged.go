@@ -172,5 +172,5 @@ func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
 // peer is no trusted proxy.
 func (x *exchange) tagless() bool { return x.route != nil && x.route.SendTags && x.trusted == nil }
 
-// inside reports whether the field is between origin and cache alone.
-func inside(name string) bool { return name == "Surrogate-Key" || name == "Cache-Tag" }
+// isTagField reports whether the field is between origin and cache alone.
+func isTagField(name string) bool { return name == "Surrogate-Key" || name == "Cache-Tag" }

@@ -19,10 +19,10 @@ func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
 	return r
 }
 
-// unlike returns the target that was asked for, where that was made by a rule
+// onlyTarget returns the target that was asked for, where that was made by a rule
 // that the response does not have: then it answers that target, and says nothing of others.
 // Else it returns "".
-func unlike(j *job, resp *origin.Response) string {
+func onlyTarget(j *job, resp *origin.Response) string {
 	if j.by == nil || j.by.SaidBy(resp.Header) {
 		return ""
 	}

@@ -87,8 +87,7 @@ type Route struct {
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.
 	Key *cachekey.Rules
-	// SendTags sends Surrogate-Key and Cache-Tag on to peers that are trusted to tell of
-	// clients: caches that stand before this one and are purged by them as well.
+	// SendTags forwards Surrogate-Key and Cache-Tag to trusted proxies, so that caches in front of this one can be purged by them.
 	SendTags bool
 	// NoVarySearch lets responses say that other queries of their path mean the same.
 	NoVarySearch bool

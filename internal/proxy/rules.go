@@ -14,7 +14,7 @@ import (
 func RequestRules(remove []string, set map[string]string) (fieldrules.Rules, error) {
 	return fieldrules.ForRequests(remove, set, func(name string) bool {
 		name = field.Hyphenated(name)
-		return framing(name) || ours(name) || forKeeps(name) || precondition(name)
+		return framing(name) || ours(name) || dropRangeAndConditions(name) || precondition(name)
 	})
 }
 

@@ -126,7 +126,7 @@ func (c selection) omits(name string) bool {
 	if c.assembled && (name == "Content-Range" || describesMessage(name)) {
 		return true
 	}
-	if c.tagless && inside(name) {
+	if c.tagless && isTagField(name) {
 		return true
 	}
 	switch c.status {

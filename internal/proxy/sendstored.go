@@ -15,7 +15,7 @@ type stored struct{ *cache.Object }
 
 func (s stored) heading(x *exchange) heading {
 	e := s.Object
-	return heading{clientHead: storedClientHead(e), status: e.Status(), size: e.Content().Size(), at: x.start.Add(x.waited), cuts: onContent}
+	return heading{clientHead: storedClientHead(e), status: e.Status(), size: e.Content().Size(), at: x.start.Add(x.waited), evaluation: onEntry}
 }
 
 func (s stored) send(x *exchange, c selection) {

@@ -130,7 +130,7 @@ func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 		w.fail(errNoHeader)
 	case flight.Failed:
 		w.fail(err)
-	case flight.Shared, flight.LeadAnew: // seen to by shareOnce and await
+	case flight.Shared, flight.LeadAnew: // handled by shareOnce and awaitHeader
 	}
 	return true
 }

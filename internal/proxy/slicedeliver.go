@@ -7,7 +7,7 @@ import (
 // heading implements source, with the head of the first slice.
 func (s *slicing) heading(x *exchange) heading {
 	s.describe(x)
-	return heading{clientHead: s.current().given(), status: statusOK, size: s.whole, at: now(), cuts: byParts, parts: &s.divided}
+	return heading{clientHead: s.current().given(), status: statusOK, size: s.whole, at: now(), evaluation: onParts, parts: &s.divided}
 }
 
 func (s *slicing) send(x *exchange, c selection) {

@@ -16,8 +16,8 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j := &p.newFill(x, true).job
 	j.facts.Range = true
 	j.flightURL = x.exact.url // slices are kept under the exact target
-	j.outlive(x, nothing)
-	s := &slicing{p: p, guest: x.presence, client: x.who, job: j}
+	j.outlive(x, dropNone)
+	s := &slicing{p: p, waiting: x.presence, client: x.who, job: j}
 	s.way = sliced.New(s, x.route.SliceBytes)
 	return s
 }
@@ -68,12 +68,12 @@ func (sl *slice) join() (r *reader, leads bool) {
 func (sl *slice) keyMoved(r *reader) bool { return r.Flight().Key() != sl.key }
 
 func (sl *slice) lead(r *reader, _ bool) (answered bool) {
-	sl.fill().start(r, sl.interim, sl.s.guest)
+	sl.fill().start(r, sl.interim, sl.s.waiting)
 	return false
 }
 
 func (sl *slice) wait(r *reader) (*outcome, flight.Outcome, error) {
-	return r.Wait(sl.s.job.settings.patience(sl.s.job.route, sl.s.guest), sl.s.suits)
+	return r.Wait(sl.s.job.settings.patience(sl.s.job.route, sl.s.waiting), sl.s.suits)
 }
 
 func (sl *slice) answers(h *outcome, leads bool) bool { return leads || sl.s.suits(h) }
@@ -98,7 +98,7 @@ func (sl *slice) take(r *reader, h *outcome, leads bool) {
 		s.held = max(s.held, h.as)
 		return
 	}
-	s.guest.Ends(r)
+	s.waiting.Ends(r)
 	sl.reader = r
 	s.fetched = true
 	if h.entry != nil {
@@ -114,7 +114,7 @@ func (sl *slice) fetchAlone(bool) {
 	f := sl.fill()
 	r := s.p.flights.Lead(sl.span.key, s.job.flightURL, s.job.verdict.Admit, s.client)
 	s.seat = r
-	f.start(r, sl.interim, s.guest)
+	f.start(r, sl.interim, s.waiting)
 	h, outcome, err := awaitHeader(sl, r)
 	if outcome == flight.Shared {
 		sl.take(r, h, true)

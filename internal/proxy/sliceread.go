@@ -56,7 +56,7 @@ func (s *slicing) loses(sl *slice, err error) bool {
 }
 
 // readsOn finds the rest of a slice whose flight has left this reader behind, in the store or
-// at the origin, and reports whether it did; see along.
+// at the origin, and reports whether it did.
 func (s *slicing) readsOn(sl *slice, rest rfc9111.Range) bool {
 	_ = sl.reader.Close()
 	sl.reader = nil // the flight goes on for others
@@ -69,7 +69,7 @@ func (s *slicing) readsOn(sl *slice, rest rfc9111.Range) bool {
 	if tagged(s.rep) {
 		r := *s.job.request
 		s.job.trace.again(&r) // one question has one trace
-		if body := askRemainder(s.guest, s.job.route, &r, s.rep, rest.First, rest.Last, s.whole); body != nil {
+		if body := askRemainder(s.waiting, s.job.route, &r, s.rep, rest.First, rest.Last, s.whole); body != nil {
 			sl.rest = body
 			counts[behindOrigin].Add(1)
 			return true

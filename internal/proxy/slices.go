@@ -14,12 +14,12 @@ import (
 // slice after the other, as its client takes them. It outlives Finish and belongs to the
 // goroutine that writes the answer.
 type slicing struct {
-	p      *Proxy
-	guest  *presence.Client
-	client netip.Prefix // that counts for it
-	job    *job         // of every fetch, but for what it asks for
-	way    sliced.Reader[*slice]
-	vary   []string // what the slices seen so far vary on
+	p       *Proxy
+	waiting *presence.Client
+	client  netip.Prefix // that counts for it
+	job     *job         // of every fetch, but for what it asks for
+	way     sliced.Reader[*slice]
+	vary    []string // what the slices seen so far vary on
 
 	divided // by what one of the slices says of the whole
 

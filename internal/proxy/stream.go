@@ -56,7 +56,7 @@ var (
 )
 
 // stream sends the body of x's answer, or the part that cut leaves of it. The caller then sets
-// what it is read from.
+// b.src.
 func (p *Proxy) stream(x *exchange, c selection) *body {
 	b := p.newBody(x)
 	b.skip, b.left, b.part = c.first, c.length, c.status != 0

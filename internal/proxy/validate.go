@@ -41,8 +41,8 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	v := rfc9111.Judge(j.facts, facts, j.route.Caching)
 	e.Serial = p.serial.Add(1)
 	e.Born, e.Tags = j.born, p.renewedTags(j, resp.Header, updated)
-	updated = gathered(rfc9111.EndToEnd(updated))
-	e.Header = kept(updated, v.Strip, j.route)
+	updated = withOneCacheStatus(rfc9111.EndToEnd(updated))
+	e.Header = storedFields(updated, v.Strip, j.route)
 	e.ResponseTime = resp.ResponseTime
 	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	e.Policy = v.Policy
@@ -50,7 +50,7 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	h := &outcome{resp: resp, held: cache.NewObject(e), as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
 	if len(v.Strip) > 0 {
 		own := *e
-		own.Serial, own.Header = p.serial.Add(1), kept(updated, nil, j.route)
+		own.Serial, own.Header = p.serial.Add(1), storedFields(updated, nil, j.route)
 		h.own = cache.NewObject(&own)
 	}
 	return h

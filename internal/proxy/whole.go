@@ -40,11 +40,11 @@ func (w whole) lead(r *reader, anew bool) (answered bool) {
 	x.waitsFor(false)
 	f := x.p.newShared(x)
 	if anew {
-		f.outlive(x, nothing)
+		f.outlive(x, dropNone)
 		f.start(r, x.p.interimSender(x), x.presence)
 		return false
 	}
-	f.startHere(r, x)
+	f.fetchAsLeader(r, x)
 	return x.ownResponse(r)
 }
 
@@ -125,8 +125,8 @@ func (w whole) fail(err error) {
 
 // patience is how long a follower waits for the header of another request's fetch on this
 // route: no longer than an origin may take for it.
-func (s *settings) patience(r *route, guest *presence.Client) flight.Patience {
-	return flight.Patience{Client: guest, Lead: s.CollapseWait, Most: max(s.CollapseWait, cmp.Or(r.FirstByte, r.Origin.FirstByteTimeout()))}
+func (s *settings) patience(r *route, waiting *presence.Client) flight.Patience {
+	return flight.Patience{Client: waiting, Lead: s.CollapseWait, Most: max(s.CollapseWait, cmp.Or(r.FirstByte, r.Origin.FirstByteTimeout()))}
 }
 
 // shares reports whether a follower, whose request has the directives d, may have the stored

@@ -1,4 +1,4 @@
-// Package queryrules remembers, for each path, by which rule its queries mean the same.
+// Package queryrules remembers, for each path, which query parameters do not matter.
 //
 // A response says by No-Vary-Search (draft-ietf-httpbis-no-vary-search) which queries of its
 // path mean the same. A request has to guess what the stored response has said. So a Table

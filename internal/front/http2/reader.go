@@ -19,7 +19,7 @@ type reader struct {
 	block   block
 	resets  tokenBucket
 	idle    tokenBucket
-	paid    int64 // of conn.frames
+	paid    int64 // of conn.unpaidFrames
 	updates int64 // that content has paid for
 	begun   bool  // SETTINGS have come
 }
