@@ -118,7 +118,7 @@ func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*c
 // listenDemo builds a proxy and opens its addresses. After an error nothing of
 // it is left.
 func listenDemo(c *config.Config, log *slog.Logger) (*edge.Edge, error) {
-	e, err := edge.New(c, log, edge.Options{Version: versionName()})
+	e, err := edge.New(c, log, edge.Options{Version: versionName(), Commit: commitName()})
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func serve(ctx context.Context, c *config.Config, from *edge.Source, stderr io.W
 	for _, w := range edge.Warnings(c) {
 		log.Warn("configuration", "warning", w.String())
 	}
-	e, err := edge.New(c, log, edge.Options{Version: versionName(), Source: from, Level: &level, Dropped: out.Dropped, Supervised: true})
+	e, err := edge.New(c, log, edge.Options{Version: versionName(), Commit: commitName(), Source: from, Level: &level, Dropped: out.Dropped, Supervised: true})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestMetricsAreTextWithBuildInfo(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	if err := RegisterRuntime(reg, "1.2.3"); err != nil {
+	if err := RegisterRuntime(reg, "1.2.3", "0123456789ab"); err != nil {
 		t.Fatalf("RegisterRuntime: %v", err)
 	}
 	o := options()
@@ -24,14 +24,14 @@ func TestMetricsAreTextWithBuildInfo(t *testing.T) {
 		t.Errorf("got %d, Content-Type %q, want 200 and text", a.status, got)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("\nedgeproxy_build_info{go_version=%q,version=\"1.2.3\"} 1\n", runtime.Version()),
+		fmt.Sprintf("\nedgeproxy_build_info{commit=\"0123456789ab\",go_version=%q,version=\"1.2.3\"} 1\n", runtime.Version()),
 		"\ngo_goroutines ", "\nprocess_start_time_seconds ",
 	} {
 		if !strings.Contains("\n"+a.body, want) {
 			t.Errorf("metrics: want %q in %q", want, a.body)
 		}
 	}
-	if err := RegisterRuntime(reg, "1.2.3"); err == nil || !strings.Contains(err.Error(), "build info") {
+	if err := RegisterRuntime(reg, "1.2.3", "0123456789ab"); err == nil || !strings.Contains(err.Error(), "build info") {
 		t.Errorf("second RegisterRuntime: got %v, want an error that names build info", err)
 	}
 }
@@ -85,7 +85,7 @@ func (broken) Collect(to chan<- prometheus.Metric) {
 func TestOneBrokenCollectorDoesNotHideTheRest(t *testing.T) {
 	var log record
 	reg := prometheus.NewRegistry()
-	if err := RegisterRuntime(reg, "1"); err != nil {
+	if err := RegisterRuntime(reg, "1", ""); err != nil {
 		t.Fatal(err)
 	}
 	reg.MustRegister(broken{})

@@ -42,6 +42,7 @@ type Edge struct {
 	config     *config.Config
 	log        *slog.Logger
 	version    string
+	commit     string
 	panics     *rescue.Counter
 	started    time.Time
 	registry   *prometheus.Registry
@@ -96,6 +97,7 @@ type controlServer struct {
 // Options are what a configuration does not say. The zero value is a proxy that cannot reload.
 type Options struct {
 	Version    string         // of the program, for /status, metrics, certificate authorities and receivers of spans
+	Commit     string         // that the program was built from, for metrics; "" if it is unknown
 	Source     *Source        // what the configuration was loaded from, for reloads; it is copied. nil: there is nothing to reload
 	Level      *slog.LevelVar // of the log, which a reload sets; nil: it never changes
 	Dropped    func() uint64  // lines of the log that were not written; it is safe for concurrent use. nil: nobody counts them
@@ -106,7 +108,7 @@ type Options struct {
 // to log. The error is a config.Errors if a setting is at fault. After an error nothing is left open.
 func New(c *config.Config, log *slog.Logger, o Options) (*Edge, error) {
 	e := &Edge{
-		config: c, log: log, version: o.Version, level: o.Level, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(),
+		config: c, log: log, version: o.Version, commit: o.Commit, level: o.Level, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(),
 		failed: make(chan error, 8),
 	}
 	if err := e.build(); err != nil {
@@ -126,7 +128,7 @@ func New(c *config.Config, log *slog.Logger, o Options) (*Edge, error) {
 }
 
 func (e *Edge) build() error {
-	if err := admin.RegisterRuntime(e.registry, e.version); err != nil {
+	if err := admin.RegisterRuntime(e.registry, e.version, e.commit); err != nil {
 		return fmt.Errorf("register runtime metrics: %w", err)
 	}
 	var err error
