@@ -17,8 +17,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/edgeproxy
-	$(GO) build -trimpath -o bin/edgeproxy ./cmd/edgeproxy
+build: ## build bin/edgeproxy, static, with the commit: [VERSION=1.2.3]
+	GO="$(GO)" VERSION="$(VERSION)" scripts/build.sh bin/edgeproxy
 
 .PHONY: demo
 demo: ## run the demo: proxy, origin and clients in one process
@@ -199,8 +199,12 @@ deb: ## build the Debian package in .cache/deb: [VERSION=1.2.3] [ARCH=arm64]
 	@GO="$(GO)" VERSION="$(VERSION)" scripts/deb.sh .cache/deb $(ARCH)
 
 .PHONY: release
-release: ## make the files of a release in .cache/release, each program built twice and compared: [VERSION=1.2.3]
+release: ## make the files of a release in .cache/release, twice, and compare them: [VERSION=1.2.3]
 	@GO="$(GO)" VERSION="$(VERSION)" scripts/release.sh .cache/release
+
+.PHONY: release-check
+release-check: $(GOTEST) ## make a release of both architectures, twice, and look into its files
+	@$(GOTEST) -tags release -count=1 -run '^TestTheRelease' -timeout=$(TIMEOUT) ./test/packaging
 
 # --- checks ---
 
@@ -220,6 +224,7 @@ lint: ## run the linters
 vet: ## run go vet
 	@$(GO) vet ./...
 	@$(GO) vet -tags walk ./cmd/edgeproxy # built by scripts/walk.sh alone
+	@$(GO) vet -tags release ./test/packaging
 	@GOARCH=386 $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/disk/device # where calls of the system differ
 	@GOOS=darwin $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/...
 

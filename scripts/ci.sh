@@ -46,6 +46,7 @@ if [ -x scripts/smoke.sh ]; then
 else
 	echo "== smoke: left out, scripts/smoke.sh is not there"
 fi
+step release-check
 step conformance
 step axe
 step readme

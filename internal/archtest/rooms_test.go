@@ -187,6 +187,7 @@ func rooms() map[string]room {
 		},
 		"scripts/gotest":      {},
 		"scripts/sbom":        {},
+		"scripts/shipdocs":    {},
 		"scripts/tour-origin": {},
 		"test/conformance":    {},
 		"test/diskbench": {

@@ -22,20 +22,20 @@ func TestMain(m *testing.M) {
 func TestTheListHasTheModulesThatAreInTheProgram(t *testing.T) {
 	var one, two bytes.Buffer
 	path := testkit.Built(t)
-	if err := list(&one, path); err != nil {
+	if err := list(&one, path, "../..", "1.2.3", "0123456789ab"); err != nil {
 		t.Fatal(err)
 	}
-	if err := list(&two, path); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+	if err := list(&two, path, "../..", "1.2.3", "0123456789ab"); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
 		t.Errorf("a second list differs: %v", err)
 	}
 	var d document
 	if err := json.Unmarshal(one.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Metadata.Component.Name != "edgeproxy" {
-		t.Errorf("got the program %q", d.Metadata.Component.Name)
+	if p := d.Metadata.Component; p.Name != "edgeproxy" || p.Version != "1.2.3" || !slices.Contains(p.Properties, property{"edgeproxy:commit", "0123456789ab"}) {
+		t.Errorf("got the program %+v, want its version and its commit", p)
 	}
-	pattern := regexp.MustCompile(`^v\d+\.\d+\.\d+|^go1\.\d+`)
+	pattern := regexp.MustCompile(`^v\d+\.\d+\.\d+|^go1\.\d+|^1\.\d+\.\d+$`) // of a module, of Go, of uPlot
 	var names []string
 	for _, c := range d.Components {
 		names = append(names, c.Name)
@@ -46,7 +46,7 @@ func TestTheListHasTheModulesThatAreInTheProgram(t *testing.T) {
 			t.Errorf("got %s %s, want the version of the replace", c.Name, c.Version)
 		}
 	}
-	for _, want := range []string{"std", "github.com/valyala/fasthttp", "github.com/dgraph-io/ristretto/v2", "github.com/molecule-man/go-brrr"} {
+	for _, want := range []string{"std", "github.com/valyala/fasthttp", "github.com/dgraph-io/ristretto/v2", "github.com/molecule-man/go-brrr", "uplot"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s among %s", want, strings.Join(names, ", "))
 		}
@@ -61,7 +61,7 @@ func TestAFileThatIsNoProgramIsAnError(t *testing.T) {
 	if err := os.WriteFile(path, []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := list(&bytes.Buffer{}, path); err == nil {
+	if err := list(&bytes.Buffer{}, path, "../..", "", ""); err == nil {
 		t.Error("got no error")
 	}
 }

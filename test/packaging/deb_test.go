@@ -79,13 +79,15 @@ func TestTheDebianPackage(t *testing.T) {
 	for _, file := range []string{
 		"lib/systemd/system/edgeproxy.service", "lib/systemd/system/edgeproxy.socket", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/man/man1/edgeproxy-serve.1.gz",
 		"usr/share/bash-completion/completions/edgeproxy", "usr/share/zsh/vendor-completions/_edgeproxy", "usr/share/fish/vendor_completions.d/edgeproxy.fish",
-		"usr/share/edgeproxy/prometheus/edgeproxy.rules.yaml", "usr/share/edgeproxy/grafana/edgeproxy.json", "usr/share/doc/edgeproxy/operating.md", "usr/share/doc/edgeproxy/operating/failures.md",
-		"usr/share/doc/edgeproxy/first-hour.md", "usr/share/doc/edgeproxy/capacity.md", "usr/share/doc/edgeproxy/security.md", "usr/share/doc/edgeproxy/copyright", "etc/logrotate.d/edgeproxy",
+		"usr/share/edgeproxy/prometheus/edgeproxy.rules.yaml", "usr/share/edgeproxy/grafana/edgeproxy.json", "usr/share/edgeproxy/helm/edgeproxy/Chart.yaml", "usr/share/doc/edgeproxy/README.md",
+		"usr/share/doc/edgeproxy/docs/operating.md", "usr/share/doc/edgeproxy/docs/operating/failures.md", "usr/share/doc/edgeproxy/docs/first-hour.md", "usr/share/doc/edgeproxy/copyright",
+		"usr/share/doc/edgeproxy/packaging/systemd/edgeproxy.service", "etc/logrotate.d/edgeproxy",
 	} {
 		if info, err := os.Stat(installed(file)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
+	checkLinks(t, installed("usr/share/doc/edgeproxy"))
 	config := installed("etc/edgeproxy/edgeproxy.yaml")
 	if out, err := exec.Command(installed("usr/bin/edgeproxy"), "check", "-c", config).CombinedOutput(); err != nil {
 		t.Errorf("check of the file that comes along: %v\n%s", err, out)
@@ -100,7 +102,7 @@ func TestTheDebianPackage(t *testing.T) {
 		t.Errorf("a removal has taken the configuration: %v", err)
 	}
 	dpkg(t, "dpkg", append(options, "--purge", "edgeproxy")...)
-	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "var/lib/edgeproxy", "var/log/edgeproxy", "usr/share/edgeproxy", "etc/logrotate.d/edgeproxy"} {
+	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "var/lib/edgeproxy", "var/log/edgeproxy", "usr/share/edgeproxy", "usr/share/doc/edgeproxy", "etc/logrotate.d/edgeproxy"} {
 		if _, err := os.Stat(installed(gone)); !os.IsNotExist(err) {
 			t.Errorf("a purge has left %s: %v", gone, err)
 		}

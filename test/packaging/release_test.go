@@ -1,0 +1,182 @@
+//go:build release
+
+package packaging
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTheReleaseIsComplete has scripts/release.sh make one, which makes each file twice, in two folders, and fails if they differ. Then it
+// opens what came out.
+func TestTheReleaseIsComplete(t *testing.T) {
+	out := t.TempDir()
+	cmd := exec.Command(filepath.Join(root, "scripts/release.sh"), out)
+	cmd.Env = append(os.Environ(), "VERSION=1.2.3", "COMMIT=0123456789ab")
+	run(t, cmd)
+
+	want := []string{"SHA256SUMS"}
+	for _, arch := range []string{"amd64", "arm64"} {
+		name := "edgeproxy-1.2.3-linux-" + arch
+		want = append(want, name+".tar.gz", name+".cdx.json", "edgeproxy_1.2.3_"+arch+".deb")
+		t.Run(arch, func(t *testing.T) {
+			top := filepath.Join(unpacked(t, filepath.Join(out, name+".tar.gz")), name)
+			program := filepath.Join(top, "bin/edgeproxy")
+			checkStatic(t, program, arch)
+			checkBillOfMaterials(t, filepath.Join(out, name+".cdx.json"), program)
+			checkContents(t, top)
+			checkLinks(t, top)
+			if control := dpkg(t, "dpkg-deb", "--info", filepath.Join(out, "edgeproxy_1.2.3_"+arch+".deb")); !strings.Contains(control, " Architecture: "+arch+"\n") {
+				t.Errorf("the package is of another architecture:\n%s", control)
+			}
+			if arch != runtime.GOARCH || runtime.GOOS != "linux" {
+				return
+			}
+			said, err := exec.Command(program, "--version").CombinedOutput()
+			if err != nil || !strings.HasPrefix(string(said), "edgeproxy 1.2.3 commit 0123456789ab ") {
+				t.Errorf("got %q, %v", said, err)
+			}
+		})
+	}
+	checkSums(t, out, want)
+}
+
+// unpacked returns a folder with what the archive has.
+func unpacked(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for archive := tar.NewReader(z); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(dir, filepath.Clean("/"+h.Name))
+		if h.Uid != 0 || h.Gid != 0 || h.Mode&0o022 != 0 {
+			t.Errorf("%s: belongs to %d:%d with the mode %o", h.Name, h.Uid, h.Gid, h.Mode)
+		}
+		if h.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(to, 0o755)
+		} else {
+			content, readErr := io.ReadAll(archive)
+			err = errors.Join(readErr, os.WriteFile(to, content, os.FileMode(h.Mode)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkBillOfMaterials compares it with the modules that the linker has written into the program.
+func checkBillOfMaterials(t *testing.T, path, program string) {
+	t.Helper()
+	type component struct{ Name, Version, PURL string }
+	var d struct {
+		BOMFormat, SpecVersion string
+		Metadata               struct {
+			Component struct {
+				component
+				Properties []struct{ Name, Value string }
+			}
+		}
+		Components []component
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &d); err != nil || d.BOMFormat != "CycloneDX" || d.SpecVersion != "1.5" {
+		t.Fatalf("%v: got %q %q, want CycloneDX 1.5", err, d.BOMFormat, d.SpecVersion)
+	}
+	if c := d.Metadata.Component; c.Name != "edgeproxy" || c.Version != "1.2.3" || len(c.Properties) != 1 || c.Properties[0].Value != "0123456789ab" {
+		t.Errorf("the program is %+v, want its version and commit", c)
+	}
+	listed := map[string]string{}
+	for _, c := range d.Components {
+		listed[c.Name] = c.Version
+		if c.PURL == "" {
+			t.Errorf("%s has no purl", c.Name)
+		}
+	}
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"std": info.GoVersion}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		want[m.Path] = m.Version
+	}
+	want["uplot"] = regexp.MustCompile(`\(v([\d.]+)\)`).FindStringSubmatch(text(t, "internal/page/uplot/uPlot.iife.min.js"))[1]
+	if len(want) < 20 {
+		t.Errorf("the program has %d modules, want those of the project", len(want))
+	}
+	if fmt.Sprint(listed) != fmt.Sprint(want) { // of maps in order of their keys
+		t.Errorf("listed are %v, want %v", listed, want)
+	}
+}
+
+// checkSums wants these files to be there and no others, and each to have the sum that SHA256SUMS says.
+func checkSums(t *testing.T, out string, want []string) {
+	t.Helper()
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got the files %v, want %v", got, want)
+	}
+	sums, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range got {
+		if name == "SHA256SUMS" {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(b)
+		if line := hex.EncodeToString(sum[:]) + "  " + name + "\n"; strings.Count(string(sums), line) != 1 {
+			t.Errorf("SHA256SUMS has no line %q", line)
+		}
+	}
+	if lines := strings.Count(string(sums), "\n"); lines != len(got)-1 {
+		t.Errorf("SHA256SUMS has %d lines, want %d", lines, len(got)-1)
+	}
+}
