@@ -198,6 +198,10 @@ soak-fair: ## attack the built binary, and print what an honest client gets mean
 deb: ## build the Debian package in .cache/deb: [VERSION=1.2.3] [ARCH=arm64]
 	@GO="$(GO)" VERSION="$(VERSION)" scripts/deb.sh .cache/deb $(ARCH)
 
+.PHONY: image
+image: ## lay out .cache/image, of which docker build makes the image: [VERSION=1.2.3] [ARCH=arm64]
+	@GO="$(GO)" VERSION="$(VERSION)" scripts/image.sh .cache/image $(ARCH)
+
 .PHONY: release
 release: ## make the files of a release in .cache/release, twice, and compare them: [VERSION=1.2.3]
 	@GO="$(GO)" VERSION="$(VERSION)" scripts/release.sh .cache/release

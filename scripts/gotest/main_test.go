@@ -58,6 +58,17 @@ func TestSkip(t *testing.T) { t.Skip("no nginx here") }
 	}
 }
 
+// Where every test has to run, one of containers may still be skipped: not every machine lets an engine run.
+func TestAMachineWithoutAnEngineFailedStrictRuns(t *testing.T) {
+	for why, want := range map[string]int{noEngine + ": no docker": 0, noTraces: 0, "no nginx here": 1} {
+		var out strings.Builder
+		r := &report{out: &out, results: []result{{name: "TestX", verdict: skip, why: why}}}
+		if got := r.finish(true); got != want {
+			t.Errorf("%s: got exit code %d, want %d: %s", why, got, want, &out)
+		}
+	}
+}
+
 func TestRunFailsWhenGoTestDoes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("GOTEST_TALLY", "")
