@@ -21,7 +21,6 @@ cp config/edgeproxy.yaml "$to/config/"
 for part in systemd prometheus grafana helm; do
 	cp -R "packaging/$part" "$to/packaging/"
 done
-rm "$to/packaging/prometheus/edgeproxy.rules.test.yaml"
 "$runs" man "$to/man"
 gzip -9n "$to"/man/*.1
 "$runs" completion bash >"$to/completions/edgeproxy"
