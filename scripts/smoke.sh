@@ -47,8 +47,8 @@ command -v curl >/dev/null || {
 	echo "smoke: curl is not there" >&2
 	exit 1
 }
-${GO:-go} build -trimpath -o "$dir/edgeproxy" ./cmd/edgeproxy
-${GO:-go} build -trimpath -o "$dir/origin" ./scripts/tour-origin
+scripts/build.sh "$dir/edgeproxy"
+PACKAGE=./scripts/tour-origin scripts/build.sh "$dir/origin"
 
 # The origin's port lies below those that systems hand out by themselves.
 port=$((20000 + $$ % 10000))
