@@ -208,7 +208,7 @@ release: ## make the files of a release in .cache/release, twice, and compare th
 
 .PHONY: release-check
 release-check: $(GOTEST) ## make a release of both architectures, twice, and look into its files
-	@$(GOTEST) -tags release -count=1 -run '^TestTheRelease' -timeout=$(TIMEOUT) ./test/packaging
+	@$(GOTEST) -tags release -count=1 -run '^TestTheRelease' -timeout=30m ./test/packaging
 
 # --- checks ---
 

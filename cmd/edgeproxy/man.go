@@ -97,7 +97,7 @@ func seeAlso(c *cobra.Command) string {
 	if c.HasParent() {
 		return strings.ReplaceAll(c.Parent().CommandPath(), " ", "-") + "(1)"
 	}
-	return "/usr/share/doc/edgeproxy/operating.md and settings.md"
+	return "/usr/share/doc/edgeproxy/docs/operating.md and settings.md"
 }
 
 // roff escapes text for roff.

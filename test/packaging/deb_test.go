@@ -88,6 +88,7 @@ func TestTheDebianPackage(t *testing.T) {
 		}
 	}
 	checkLinks(t, installed("usr/share/doc/edgeproxy"))
+	checkNamedDocuments(t, top)
 	config := installed("etc/edgeproxy/edgeproxy.yaml")
 	if out, err := exec.Command(installed("usr/bin/edgeproxy"), "check", "-c", config).CombinedOutput(); err != nil {
 		t.Errorf("check of the file that comes along: %v\n%s", err, out)
@@ -105,6 +106,26 @@ func TestTheDebianPackage(t *testing.T) {
 	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "var/lib/edgeproxy", "var/log/edgeproxy", "usr/share/edgeproxy", "usr/share/doc/edgeproxy", "etc/logrotate.d/edgeproxy"} {
 		if _, err := os.Stat(installed(gone)); !os.IsNotExist(err) {
 			t.Errorf("a purge has left %s: %v", gone, err)
+		}
+	}
+}
+
+// checkNamedDocuments looks for the documents that the unit, the rules and a manual page name by their path.
+func checkNamedDocuments(t *testing.T, top string) {
+	t.Helper()
+	manual, err := exec.Command("gzip", "-dc", filepath.Join(top, "usr/share/man/man1/edgeproxy.1.gz")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, content := range map[string]string{"the unit": text(t, serviceFile), "the manual page": strings.ReplaceAll(string(manual), `\`, ""), "the rules": text(t, rulesFile)} {
+		paths := regexp.MustCompile(`/usr/share/doc/edgeproxy[\w/.-]*`).FindAllString(content, -1)
+		if len(paths) == 0 {
+			t.Errorf("%s names no document", where)
+		}
+		for _, path := range paths {
+			if _, err := os.Stat(filepath.Join(top, strings.TrimRight(path, "."))); err != nil {
+				t.Errorf("%s: %v", where, err)
+			}
 		}
 	}
 }
