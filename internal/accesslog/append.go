@@ -55,23 +55,34 @@ func (l *Line) appendLine(b []byte, c *clock) []byte {
 	return append(b, '}')
 }
 
-// appendCombined appends l in the combined format of Apache and nginx, in UTC. An unknown protocol version is written as HTTP/1.1.
+// appendCombined appends l in the combined format of Apache and nginx, in UTC.
 func (l *Line) appendCombined(b []byte, c *clock) []byte {
 	b = l.appendClient(b)
 	b = appendColumn(append(b, " - "...), l.User)
 	b = c.appendCombined(append(b, " ["...), l.Time)
-	b = appendText(append(b, `] "`...), l.Method)
-	b = appendText(append(b, ' '), l.Target)
-	b = append(b, ' ')
-	if l.Protocol == "" {
-		b = append(b, "HTTP/1.1"...)
-	}
-	b = append(b, l.Protocol...)
+	b = l.appendRequestLine(append(b, `] "`...))
 	b = appendInt(append(b, `" `...), int64(l.Status))
 	b = appendInt(append(b, ' '), l.Bytes)
 	b = appendText(append(b, ` "`...), l.Referer)
 	b = appendText(append(b, `" "`...), l.UserAgent)
 	return append(b, '"')
+}
+
+// appendRequestLine appends the request line. Without a protocol no whole one came: it is what did come, as in nginx,
+// and a hyphen if that is nothing.
+func (l *Line) appendRequestLine(b []byte) []byte {
+	switch {
+	case l.Protocol == "" && len(l.Method) == 0:
+		return appendText(b, l.Target)
+	case l.Protocol == "" && len(l.Target) == 0:
+		return appendText(b, l.Method)
+	}
+	b = appendText(b, l.Method)
+	b = appendText(append(b, ' '), l.Target)
+	if l.Protocol == "" {
+		return b
+	}
+	return append(append(b, ' '), l.Protocol...)
 }
 
 // appendValue appends one field as text. An empty value is a hyphen.

@@ -51,7 +51,23 @@ func TestCombinedIsThatOfApacheAndNginx(t *testing.T) {
 		l.User = []byte(name)
 		f(l, `192.0.2.1 - `+want+` [04/Mar/2026:04:06:07 +0000] "GET /a?b=c&d=<e> HTTP/2.0" 200 5000000000 "https://example.com/" "curl/8.5.0"`)
 	}
-	f(&Line{Time: time.Unix(0, 0)}, `- - - [01/Jan/1970:00:00:00 +0000] "- - HTTP/1.1" 0 0 "-" "-"`)
+	f(&Line{Time: time.Unix(0, 0), Protocol: "HTTP/2.0"}, `- - - [01/Jan/1970:00:00:00 +0000] "- - HTTP/2.0" 0 0 "-" "-"`)
+}
+
+// The protocol of such a request was written as HTTP/1.1. The wanted lines are those of nginx 1.22.
+func TestCombinedInventedTheProtocolOfARequestWithoutOne(t *testing.T) {
+	for want, line := range map[string]Line{
+		"-":            {},
+		"GET":          {Method: []byte("GET")},
+		"GET /abc":     {Method: []byte("GET"), Target: []byte("/abc")},
+		`\x16\x03\x01`: {Target: []byte("\x16\x03\x01")}, // the beginning of TLS
+	} {
+		line.Time, line.Status, line.Bytes = time.Unix(0, 0), 400, 12
+		want := `- - - [01/Jan/1970:00:00:00 +0000] "` + want + `" 400 12 "-" "-"` + "\n"
+		if diff := cmp.Diff(want, as(Combined(), &line)); diff != "" {
+			t.Errorf("line differs (-want +got):\n%s", diff)
+		}
+	}
 }
 
 func TestTemplateHasItsTextAndItsFields(t *testing.T) {

@@ -33,7 +33,10 @@ func newCombined() parser {
 			quoted = text
 		}
 		method, target, ok := splitRequest(quoted)
-		if !ok {
+		switch {
+		case !ok && status[0] >= '4': // no request line came: the server refused what did
+			return skipped
+		case !ok:
 			return bad
 		}
 		r.target = target

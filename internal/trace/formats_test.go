@@ -47,8 +47,9 @@ func TestReadersTakeTheRequestsAndCountTheRest(t *testing.T) {
 1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 -5 "-" "-"
 1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200
 1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1
+1.2.3.4 - - [17/May/2015:10:05:03 +0000] "-" 200 5 "-" "-"
 nothing of the kind
-`, 7, 3,
+`, 6, 5,
 		"/a?b=c 10", "/a?b=c 10", "/a 30", "/cut 5", "/with space 6", `/q"J\\t\x4 6`, "/old 6", "//odd 6")
 	f("tsv", formatTSV, "host\tMethod\turl\tresponse\tbytes\treferer\nh\tGET\t/a\t200\t5\t\nh\tGET\t/a\t304\t0\t\nh\tPOST\t/a\t200\t9\t\nh\tGET\t/b\t404\t1\t\n"+
 		"h\tGET\t/short\nh\tGET\t/a\t200\tmany\t\nh\tGET\t\t200\t1\t\nh\t\t/a\t200\t1\t\nh\tGET\t/a\tok\t1\t\nh\tGET\t/a\t200\t-\t\n", 5, 2,
