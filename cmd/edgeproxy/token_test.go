@@ -41,6 +41,9 @@ origins: {app: {servers: [%q]}}
 			t.Errorf("%s without a token: got %d, want %d", path, got, want)
 		}
 	}
+	if _, page := get(t, "http://"+s.admin+"/"); !strings.Contains(page, `data-token="required"`) {
+		t.Error("the dashboard does not know that a token is wanted, and would provoke a 401")
+	}
 	for _, path := range []string{"/status", "/debug/pprof/"} {
 		if got := s.asked(t, path, "Bearer "+adminSecret); got != 200 {
 			t.Errorf("%s with the token: got %d, want 200", path, got)

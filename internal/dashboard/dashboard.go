@@ -23,9 +23,10 @@ var (
 	script = strings.Replace(mainScript, "  // {{limits}}\n", limitsScript, 1)
 )
 
-// Handler answers GET and HEAD with the page. It is safe for concurrent use.
-func Handler() http.Handler {
-	document, policy := compose()
+// Handler answers GET and HEAD with the page. token says whether the listener wants the admin token: the page then asks the
+// reader for it first, because a browser reports a 401 as an error. It is safe for concurrent use.
+func Handler(token bool) http.Handler {
+	document, policy := compose(token)
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
@@ -38,9 +39,14 @@ func Handler() http.Handler {
 }
 
 // compose puts the files into one document, and returns the policy that fits it.
-func compose() (document []byte, policy string) {
+func compose(token bool) (document []byte, policy string) {
 	chartScript, chartStyle, licence := page.Library()
+	wanted := "none"
+	if token {
+		wanted = "required"
+	}
 	text := strings.NewReplacer(
+		"{{token}}", wanted,
 		"{{chart-style}}", chartStyle, "{{style}}", style, "{{chart-script}}", chartScript, "{{script}}", script, "{{licence}}", licence,
 	).Replace(markup)
 	// Content Security Policy Level 3. No framing, so that nobody lays a page of theirs over the buttons.

@@ -367,9 +367,11 @@
     throw answer.status === 401 || answer.status === 403 ? new Refused(why) : new Error(why);
   };
 
+  let locked = root.dataset.token === "required"; // the listener wants a token; a reload may change that
   let given = null; // resolves the promise of the token that is waited for
   const wantToken = (why) => new Promise((resolve) => {
     const had = token !== "";
+    locked = true;
     keep("");
     link("locked", "The listener wants the admin token.");
     byId("token").hidden = false;
@@ -587,6 +589,7 @@
   const run = async () => {
     for (let wait = first; ;) {
       try {
+        if (locked && !token) throw new Refused("no token"); // known without a 401, which the console would show as an error
         await follow(() => { wait = first; });
       } catch (e) {
         if (e instanceof Refused) {

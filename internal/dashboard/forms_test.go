@@ -151,7 +151,7 @@ func formsShowToken(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
 		s := open(t, secret)
 		tab := b.Open(t, s.url(), desk)
-		defer s.quiet(t, tab, refusedByBrowser)
+		defer s.quiet(t, tab)
 		show(tab, secret)
 		tab.Until(live)
 		s.answers(storedAnswer)

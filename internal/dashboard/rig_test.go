@@ -55,7 +55,7 @@ func decoded(t *testing.T, name string) (document map[string]any) {
 // open starts a stand, which ends with the test. An empty token is none.
 func open(t *testing.T, token string) *stand {
 	t.Helper()
-	return openWith(t, token, Handler())
+	return openWith(t, token, Handler(token != ""))
 }
 
 // openWith is open with another page.

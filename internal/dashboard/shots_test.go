@@ -59,7 +59,7 @@ func busy(t *testing.T) *httptest.Server {
 	t.Helper()
 	all := quarter(t)
 	mux := http.NewServeMux()
-	mux.Handle("/{$}", Handler())
+	mux.Handle("/{$}", Handler(false))
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(all[0]) })
 	for _, name := range []string{"top", "requests"} {
 		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+name+".json") })
