@@ -27,7 +27,9 @@ func demoCommand() *cobra.Command {
 		Short: "Show what admission saves: proxy, origin and clients in one process",
 		Long: "Run an origin, a proxy that stores on the second sighting, one that always\n" +
 			"stores, and clients that send both the same requests; print what is saved.\n" +
-			"Nothing else is needed. Ctrl-C ends it with a summary.",
+			"Nothing else is needed. Ctrl-C ends it with a summary. A second Ctrl-C ends it\n" +
+			"at once, unless it comes within 0.1 s of the first: a terminal and a script may\n" +
+			"both deliver the first one.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds < 0 {
@@ -60,7 +62,7 @@ func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
 // removeTimeout bounds the removal of the disks after a second signal.
 const removeTimeout = time.Second
 
-// removeWithin removes folder. It gives up after removeTimeout, or on another signal.
+// removeWithin removes folder. It gives up after removeTimeout, or on another signal that comes later than doubledWithin.
 func removeWithin(folder string, signals <-chan os.Signal) {
 	removed := make(chan struct{})
 	go func() {
@@ -69,10 +71,18 @@ func removeWithin(folder string, signals <-chan os.Signal) {
 	}()
 	timer := time.NewTimer(removeTimeout)
 	defer timer.Stop()
-	select {
-	case <-removed:
-	case <-signals:
-	case <-timer.C:
+	wish := stopWish{asked: time.Now()}
+	for {
+		select {
+		case <-removed:
+			return
+		case <-timer.C:
+			return
+		case <-signals:
+			if _, again := wish.note(); again {
+				return
+			}
+		}
 	}
 }
 
@@ -90,18 +100,22 @@ func runInterruptible(ctx context.Context, signals <-chan os.Signal, show func(c
 	return waitOrInterrupt(done, signals, cancel)
 }
 
-// waitOrInterrupt waits for done. The first signal calls stop, a second one ends
-// the wait.
+// waitOrInterrupt waits for done. The first signal calls stop. A second one ends
+// the wait, if it comes later than doubledWithin.
 func waitOrInterrupt(done <-chan error, signals <-chan os.Signal, stop func()) error {
-	for stopping := false; ; stopping = true {
+	var wish stopWish
+	for {
 		select {
 		case err := <-done:
 			return err
 		case s := <-signals:
-			if stopping {
+			first, again := wish.note()
+			if again {
 				return fmt.Errorf("second %s while stopping: stopped at once", s)
 			}
-			stop()
+			if first {
+				stop()
+			}
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -255,13 +256,17 @@ func TestDemoEndsWithASummaryOnASignal(t *testing.T) {
 	f(syscall.SIGTERM)
 }
 
-func TestASecondSignalDoesNotWait(t *testing.T) {
+func TestASecondSignalDoesNotWait(t *testing.T) { synctest.Test(t, secondSignalDoesNotWait) }
+
+func secondSignalDoesNotWait(t *testing.T) {
 	signals := make(chan os.Signal, 2)
 	done := make(chan error, 1)
 	stops := 0
 	signals <- syscall.SIGINT
-	signals <- syscall.SIGTERM
-	err := waitOrInterrupt(done, signals, func() { stops++ })
+	err := waitOrInterrupt(done, signals, func() {
+		stops++
+		time.AfterFunc(doubledWithin, func() { signals <- syscall.SIGTERM })
+	})
 	if err == nil || !strings.Contains(err.Error(), "second terminated") || stops != 1 {
 		t.Errorf("got %v and %d calls of stop, want an error that names the signal, and one", err, stops)
 	}
@@ -272,8 +277,43 @@ func TestASecondSignalDoesNotWait(t *testing.T) {
 	}
 }
 
+// One Ctrl-C that the terminal and a script both delivered ended the demo without its summary.
+func TestOneSignalThatCameTwiceDidNotDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signals := make(chan os.Signal, 2)
+		done := make(chan error, 1)
+		stops := 0
+		signals <- syscall.SIGINT
+		err := waitOrInterrupt(done, signals, func() {
+			stops++
+			time.AfterFunc(doubledWithin-1, func() { signals <- syscall.SIGINT })
+			time.AfterFunc(time.Second, func() { done <- nil }) // a stop takes its time
+		})
+		if err != nil || stops != 1 {
+			t.Errorf("demo: got %v and %d calls of stop, want a stop that is waited for", err, stops)
+		}
+
+		s := newSignals()
+		in, ended := make(chan os.Signal), make(chan os.Signal, 1)
+		go s.dispatch(in, func(sig os.Signal) { ended <- sig })
+		defer close(in)
+		in <- syscall.SIGINT
+		in <- syscall.SIGINT
+		time.Sleep(time.Second)
+		if len(ended) > 0 || len(s.stop) != 1 {
+			t.Error("serve: ended at once, want it to drain")
+		}
+		in <- syscall.SIGINT
+		if got := <-ended; got != syscall.SIGINT {
+			t.Errorf("serve: got %v, want a third one to end it", got)
+		}
+	})
+}
+
 // The demo did not hear a second signal while it removed its disks, which is most of the time that it takes to end.
-func TestASecondSignalWhileTheDisksAreRemoved(t *testing.T) {
+func TestASecondSignalWhileTheDisksAreRemoved(t *testing.T) { synctest.Test(t, secondSignalWhileDisksAreRemoved) }
+
+func secondSignalWhileDisksAreRemoved(t *testing.T) {
 	signals := make(chan os.Signal, 2)
 	removing, over := make(chan struct{}), make(chan struct{})
 	defer close(over)
@@ -289,6 +329,7 @@ func TestASecondSignalWhileTheDisksAreRemoved(t *testing.T) {
 	}()
 	signals <- syscall.SIGINT
 	<-removing
+	time.Sleep(doubledWithin)
 	signals <- syscall.SIGINT
 	select {
 	case err := <-got:

@@ -14,6 +14,23 @@ import (
 // abortMessageTimeout bounds the write of the message of a process that ends at once.
 const abortMessageTimeout = 100 * time.Millisecond
 
+// doubledWithin is how long after a signal to stop further ones are taken for the same wish: one Ctrl-C arrives twice if the
+// terminal and a parent, such as a script with a trap, both deliver it.
+const doubledWithin = 100 * time.Millisecond
+
+// stopWish tells a signal that asks to stop from one that asks again. The zero stopWish has seen none.
+type stopWish struct{ asked time.Time }
+
+// note notes a signal. first says that it is the first one, again that it is another wish than the first.
+func (w *stopWish) note() (first, again bool) {
+	now := time.Now()
+	if w.asked.IsZero() {
+		w.asked = now
+		return true, false
+	}
+	return false, now.Sub(w.asked) >= doubledWithin
+}
+
 // signals has one channel for each kind of signal.
 type signals struct {
 	stop   chan os.Signal // the first SIGTERM or SIGINT
@@ -26,7 +43,7 @@ func newSignals() *signals {
 }
 
 // notifySignals starts to receive signals. A goroutine of its own dispatches them, waits for
-// nothing else and lasts as long as the process. So a second SIGTERM or SIGINT ends the
+// nothing else and lasts as long as the process. So a second SIGTERM or SIGINT, later than doubledWithin, ends the
 // process at once, even if everything else is stuck. SIGPIPE is ignored: a closed standard
 // output or error does not end the process.
 func notifySignals(stderr io.Writer) *signals {
@@ -42,18 +59,21 @@ func notifySignals(stderr io.Writer) *signals {
 }
 
 func (s *signals) dispatch(in <-chan os.Signal, end func(os.Signal)) {
-	asked := false
+	var wish stopWish
 	for sig := range in {
 		switch {
 		case sig == syscall.SIGHUP:
 			offer(s.hangup, sig)
 		case sig == syscall.SIGUSR1:
 			offer(s.reopen, sig)
-		case asked:
-			end(sig)
 		default:
-			asked = true
-			s.stop <- sig // has room for the only one
+			first, again := wish.note()
+			if first {
+				s.stop <- sig // has room for the only one
+			}
+			if again {
+				end(sig)
+			}
 		}
 	}
 }
