@@ -19,6 +19,7 @@ type Trace struct {
 	Method, Target, Host string // as they were sent
 	Server               string // address of the server that was tried last; "" if none was
 	Secure               bool   // by TLS
+	HTTP2                bool   // by HTTP/2
 	Tries                int    // connections that it was tried on
 	Status               int    // 0: there is no response
 	// Begun is when the request came here. The zero Time is never, here and below.
@@ -55,7 +56,7 @@ func (t *Trace) queued(from time.Time) {
 func (t *Trace) tried(s *server) {
 	if t != nil {
 		t.Tries++
-		t.Server, t.Secure = s.Address, s.TLS != nil
+		t.Server, t.Secure, t.HTTP2 = s.Address, s.TLS != nil, s.h2 != nil
 		t.ConnectBegun, t.Connected = time.Time{}, time.Time{}
 		t.Sent, t.FirstByte = time.Time{}, time.Time{}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/spans"
@@ -87,36 +88,71 @@ func (f *fetchTrace) Ended(t *origin.Trace) {
 	}
 	s.Name, s.Attributes = methodOf(s.Attributes, t.Method)
 	s.Attributes = f.about(s.Attributes, t)
-	var why string
-	if s.Failed, why = failedAs(t); why != "" {
-		s.Attributes = append(s.Attributes, spans.Text("error.type", why))
+	var as string
+	if s.Failed, as = failedAs(t); as != "" {
+		s.Attributes = append(s.Attributes, spans.Text("error.type", as))
+	}
+	in := ""
+	if s.Failed && t.Err != nil { // a status of the origin says enough, and no part has failed
+		s.Why, in = t.Err.Error(), endedIn(t)
 	}
 	f.to.Add(&s)
-	f.part("queue", f.self.Span, t.QueueBegun, t.QueueEnd)
-	f.part("connect", f.self.Span, t.ConnectBegun, t.Connected)
-	if t.FirstByte.IsZero() { // what the fetch waited for until it failed, or was given up
-		f.part("first_byte", f.self.Span, t.Sent, t.End)
-		return
+	answered := t.FirstByte
+	if answered.IsZero() { // what the fetch waited for until it failed, or was given up
+		answered = t.End
 	}
-	f.part("first_byte", f.self.Span, t.Sent, t.FirstByte)
-	f.part("body", f.self.Span, t.FirstByte, t.End)
+	for _, p := range []struct {
+		name     string
+		from, to time.Time
+	}{
+		{partQueue, t.QueueBegun, t.QueueEnd}, {partConnect, t.ConnectBegun, t.Connected}, {partFirstByte, t.Sent, answered}, {partBody, t.FirstByte, t.End},
+	} {
+		part := spans.Span{Name: p.name, Start: p.from, End: p.to}
+		if p.name == in {
+			part.Failed, part.Why, part.Attributes = true, s.Why, []spans.Attribute{spans.Text("error.type", as)}
+		}
+		f.part(f.self.Span, &part)
+	}
 }
 
-// part sends a part of the span above, if it was.
-func (f *fetchTrace) part(name string, above [8]byte, from, to time.Time) {
-	if from.IsZero() || to.IsZero() {
+// The parts of a fetch.
+const (
+	partQueue     = "queue"
+	partConnect   = "connect"
+	partFirstByte = "first_byte"
+	partBody      = "body"
+)
+
+// endedIn returns the part that a fetch was in when it failed; "": none, it failed before it left.
+func endedIn(t *origin.Trace) string {
+	switch {
+	case !t.FirstByte.IsZero():
+		return partBody
+	case !t.Sent.IsZero():
+		return partFirstByte
+	case !t.QueueBegun.Before(t.ConnectBegun) && !t.QueueBegun.IsZero(): // in the queue of another server, after one that could not be connected to
+		return partQueue
+	case !t.ConnectBegun.IsZero():
+		return partConnect
+	}
+	return ""
+}
+
+// part sends s, a part of the span above, if it was.
+func (f *fetchTrace) part(above [8]byte, s *spans.Span) {
+	if s.Start.IsZero() || s.End.IsZero() {
 		return
 	}
-	self := f.self
-	self.Span = newSpanID()
-	f.to.Add(&spans.Span{Self: self, Parent: above, Kind: spans.Internal, Name: name, Start: from, End: to})
+	s.Self, s.Parent, s.Kind = f.self, above, spans.Internal
+	s.Self.Span = newSpanID()
+	f.to.Add(s)
 }
 
 // stored tells of the time from the end of the body to when the cache has it, and returns why, which is why it
 // was not stored. The fetch is over by then, so that is a part of the request.
 func (f *fetchTrace) stored(why reason.Reason) reason.Reason {
 	if f != nil && why == reason.None {
-		f.part("store", f.parent, f.End, now())
+		f.part(f.parent, &spans.Span{Name: "store", Start: f.End, End: now()})
 	}
 	return why
 }
@@ -142,7 +178,11 @@ func (f *fetchTrace) about(a []spans.Attribute, t *origin.Trace) []spans.Attribu
 		a = append(a, spans.Text("network.peer.address", t.Server))
 	}
 	if t.Status > 0 {
-		a = append(a, spans.Number("http.response.status_code", int64(t.Status)), spans.Text("network.protocol.version", "1.1"))
+		spoken := message.HTTP11
+		if t.HTTP2 {
+			spoken = message.HTTP2
+		}
+		a = append(a, spans.Number("http.response.status_code", int64(t.Status)), spans.Text("network.protocol.version", spokenWords[spoken]))
 	}
 	if t.Tries > 1 {
 		a = append(a, spans.Number("http.request.resend_count", int64(t.Tries-1)))

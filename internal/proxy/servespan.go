@@ -29,8 +29,17 @@ func (p *Proxy) emitSpan(x *exchange, status int, duration time.Duration) {
 		Self: t.self, Parent: t.parent, Remote: true, Kind: spans.Server, Start: x.start, End: x.start.Add(duration),
 		Attributes: make([]spans.Attribute, 0, mostAttributes), Failed: status >= 500 || x.broke != "",
 	}
-	s.Name, s.Attributes = methodOf(s.Attributes, string(x.method))
-	s.Attributes = x.aboutRequest(s.Attributes)
+	if seen := x.req.Seen; seen != nil {
+		s.Name, s.Attributes = methodOf(s.Attributes, string(seen.Method))
+		s.Attributes = aboutSeen(s.Attributes, seen)
+		if !seen.Began.IsZero() && seen.Began.Before(s.Start) {
+			s.Start = seen.Began
+		}
+	} else {
+		s.Name, s.Attributes = methodOf(s.Attributes, string(x.method))
+		s.Attributes = x.aboutRequest(s.Attributes)
+	}
+	s.Attributes = x.aboutClient(s.Attributes)
 	s.Attributes = x.aboutAnswer(s.Attributes, status)
 	if x.collapsed {
 		s.Link = fetchedBy(x.answeredBy())
@@ -44,12 +53,34 @@ func (x *exchange) aboutRequest(a []spans.Attribute) []spans.Attribute {
 	if x.target.Raw == nil { // refused before it was understood
 		target, host = string(x.req.Target), string(x.req.Host)
 	}
+	a = append(aboutTarget(a, target), spans.Text("network.protocol.version", spokenWords[x.req.Version]))
+	return addressOf(a, "server", host)
+}
+
+// aboutTarget says which path and query were asked for.
+func aboutTarget(a []spans.Attribute, target string) []spans.Attribute {
 	path, query, asks := strings.Cut(target, "?")
-	a = append(a, spans.Text("url.scheme", x.scheme), spans.Text("url.path", path), spans.Text("network.protocol.version", spokenWords[x.req.Version]))
+	a = append(a, spans.Text("url.path", path))
 	if asks {
 		a = append(a, spans.Text("url.query", redacted(query)))
 	}
-	a = addressOf(a, "server", host)
+	return a
+}
+
+// aboutSeen says what has come of a request that the front could not read whole. What has not come has no attribute.
+func aboutSeen(a []spans.Attribute, s *message.Seen) []spans.Attribute {
+	if len(s.Method) > 0 && len(s.Target) > 0 { // else it is a line that is no request line
+		a = aboutTarget(a, string(s.Target))
+	}
+	if _, version, ok := strings.Cut(s.Protocol, "/"); ok {
+		a = append(a, spans.Text("network.protocol.version", version))
+	}
+	return addressOf(a, "server", string(s.Host))
+}
+
+// aboutClient says who has sent x, and how.
+func (x *exchange) aboutClient(a []spans.Attribute) []spans.Attribute {
+	a = append(a, spans.Text("url.scheme", x.scheme))
 	if peer := x.peerAddress(); peer.IsValid() {
 		a = append(a, spans.Text("network.peer.address", peer.String()))
 	}
@@ -129,7 +160,11 @@ func methodOf(a []spans.Attribute, method string) (name string, out []spans.Attr
 	case "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY":
 		return method, append(a, spans.Text("http.request.method", method))
 	}
-	return "HTTP", append(a, spans.Text("http.request.method", "_OTHER"), spans.Text("http.request.method_original", method))
+	a = append(a, spans.Text("http.request.method", "_OTHER"))
+	if method == "" { // it has not come
+		return "HTTP", a
+	}
+	return "HTTP", append(a, spans.Text("http.request.method_original", method))
 }
 
 // addressOf splits host, which may have a port, into what.address and what.port.

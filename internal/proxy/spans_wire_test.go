@@ -369,6 +369,69 @@ func TestFailuresAreToldOfSpans(t *testing.T) {
 	want(t, server, "error.type", "502", "edgeproxy.reason", "origin-error", "edgeproxy.result", "error", "url.path", "/\uFFFD", "user_agent.original", "\uFFFDhostile",
 		"http.request.method", "_OTHER", "http.request.method_original", "PROPFIND")
 	want(t, fetch, "error.type", "connect", "http.response.status_code", "")
+	wantFailedIn(t, list, "connect", "connect: connection refused")
+}
+
+// wantFailedIn holds the only fetch in list to have failed in its part name, with these words, and all other parts to be well.
+func wantFailedIn(t *testing.T, list []testkit.Span, name, words string) {
+	t.Helper()
+	for _, s := range list {
+		switch {
+		case s.Kind == "INTERNAL" && s.Name != name:
+			if s.Failed || s.Why != "" || s.Attributes["error.type"] != "" {
+				t.Errorf("got %+v failed, want %q alone", s, name)
+			}
+		case s.Kind == "INTERNAL" || s.Kind == "CLIENT":
+			if !s.Failed || !strings.Contains(s.Why, words) || s.Attributes["error.type"] == "" {
+				t.Errorf("got %+v, want it failed with %q", s, words)
+			}
+		}
+	}
+	if name != "" {
+		one(t, list, "INTERNAL", name)
+	}
+}
+
+// The parts of a fetch that has failed had no status, so a trace did not show in which of them.
+func TestThePartThatFailedHadNoStatus(t *testing.T) {
+	held, goOn := make(chan struct{}), make(chan struct{})
+	e := newTraced(t, edgetest.Options{
+		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{MaxConnections: 1, QueueRequests: 10, QueueWait: 20 * time.Millisecond},
+	}, func(w http.ResponseWriter, _ *http.Request) { close(held); <-goOn })
+	var all sync.WaitGroup
+	all.Go(func() { e.ask("POST / HTTP/1.1\r\nContent-Length: 0\r\n") })
+	<-held
+	if got := e.ask("PUT / HTTP/1.1\r\nContent-Length: 0\r\n"); got != http.StatusServiceUnavailable {
+		t.Errorf("got %d, want 503 of a queue", got)
+	}
+	close(goOn)
+	all.Wait()
+	list := slices.DeleteFunc(e.all(), func(s testkit.Span) bool {
+		return s.Name == "POST" || s.Name == "connect" || s.Name == "first_byte" || s.Name == "body"
+	})
+	wantFailedIn(t, list, "queue", "connection")
+}
+
+// The span of a request that was refused before its target came had the path /, and the version and the method that nobody had sent.
+func TestSpansInventedWhatARefusedRequestAskedFor(t *testing.T) {
+	f := func(head string, status int, name string, pairs ...string) {
+		t.Helper()
+		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, nil)
+		if got := e.ask(head); got != status {
+			t.Errorf("%q: got %d, want %d", head, got, status)
+		}
+		s := one(t, e.all(), "SERVER", name)
+		want(t, s, pairs...)
+		for key, value := range s.Attributes {
+			if value == "" {
+				t.Errorf("%q: got an empty %s, want none", head, key)
+			}
+		}
+	}
+	f("\x16\x03\x01\r\n", http.StatusBadRequest, "HTTP", "url.path", "", "http.request.method", "_OTHER", "http.request.method_original", "", "network.protocol.version", "")
+	f("GET /a?b=c HTTP/1.1\r\nBad Field: x\r\n", http.StatusBadRequest, "GET", "url.path", "/a", "url.query", "b=c", "http.request.method", "GET", "network.protocol.version", "1.1")
+	f("GET /a HTTP/1.1\r\nX: "+strings.Repeat("x", 1<<20)+"\r\n", http.StatusRequestHeaderFieldsTooLarge, "GET", "url.path", "/a", "network.protocol.version", "1.1")
+	f("GET /a HTTP/3.9\r\n", http.StatusBadRequest, "GET", "url.path", "/a", "network.protocol.version", "3.9")
 }
 
 func TestAnswersOfAnOriginThatAreErrors(t *testing.T) {
@@ -385,6 +448,11 @@ func TestAnswersOfAnOriginThatAreErrors(t *testing.T) {
 			t.Errorf("%d: got %+v", status, s)
 		}
 		want(t, s, "error.type", fmt.Sprint(status))
+		for _, part := range list {
+			if part.Kind == "INTERNAL" && part.Failed || part.Why != "" { // the conventions want no description for a status
+				t.Errorf("%d: got %+v", status, part)
+			}
+		}
 	}
 	f(http.StatusNotFound, false)
 	f(http.StatusInternalServerError, true)
@@ -479,6 +547,7 @@ func TestTimeoutOfTheFirstByteIsInItsSpan(t *testing.T) {
 			t.Errorf("%s: got %v, want the %v of the wait", method, s.End.Sub(s.Start), limit)
 		}
 		want(t, one(t, list, "CLIENT", method), "error.type", "timeout")
+		wantFailedIn(t, list, "first_byte", "")
 		want(t, one(t, list, "SERVER", method), "error.type", "504")
 	}
 }
@@ -513,6 +582,7 @@ func TestAnswerThatBreaksOffHasFailed(t *testing.T) {
 				t.Errorf("got %+v and %+v, want both failed", server, fetch)
 			}
 			want(t, fetch, "error.type", "cut")
+			wantFailedIn(t, list, "body", "unexpected EOF")
 			want(t, server, "error.type", "cut", "http.response.status_code", fmt.Sprint(status))
 		}
 	}
@@ -573,6 +643,18 @@ func TestSightingsAreToldOfSpans(t *testing.T) {
 	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Rule: admission.Rule{Policy: admission.Counting, MoreThan: 3}}, nil)
 	e.ask("GET / HTTP/1.1\r\n")
 	want(t, one(t, e.all(), "SERVER", "GET"), "edgeproxy.sightings", "1", "edgeproxy.result", "scarce", "edgeproxy.reason", "too-few-sightings")
+}
+
+// The span of a fetch by HTTP/2 had the version 1.1.
+func TestSpanOfAFetchByHTTP2HadTheVersionOfHTTP1(t *testing.T) {
+	backend := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	backend.Config.Protocols = new(http.Protocols)
+	backend.Config.Protocols.SetUnencryptedHTTP2(true)
+	backend.Start()
+	t.Cleanup(backend.Close)
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Address: strings.TrimPrefix(backend.URL, "http://"), HTTP2: true}}, nil)
+	e.ask("GET / HTTP/1.1\r\n")
+	want(t, one(t, e.all(), "CLIENT", "GET"), "network.protocol.version", "2", "http.response.status_code", "200")
 }
 
 // Tracing that is switched on or off by a reload holds for the requests that come from then on.

@@ -49,7 +49,12 @@ func appendSpan(b []byte, s *Span) []byte {
 			b = appendLink(b, s.Link)
 		}
 		if s.Failed {
-			b = appendMessage(b, 15, func(b []byte) []byte { return appendNumber(b, 3, statusError) })
+			b = appendMessage(b, 15, func(b []byte) []byte {
+				if s.Why != "" {
+					b = appendText(b, 2, s.Why)
+				}
+				return appendNumber(b, 3, statusError)
+			})
 		}
 		return appendFlags(b, 16, flags)
 	})

@@ -26,7 +26,7 @@ func TestSpanIsWhatTheSchemaSays(t *testing.T) {
 	s := Span{
 		Self: contextOf(1, 2), Parent: [8]byte{7: 3}, Remote: true, Kind: Server, Name: "GET", Start: at, End: at.Add(time.Second),
 		Attributes: []Attribute{Text("t", "text"), Text("none", ""), Number("n", math.MinInt64), Number("big", math.MaxInt64), True("b")},
-		Link:       contextOf(4, 5), Failed: true,
+		Link:       contextOf(4, 5), Failed: true, Why: "the origin\xff closed it",
 	}
 	body := appendRequest(nil, appendSpan(nil, &s), []Attribute{Text("service.name", "edge")}, "1.2")
 	got, err := testkit.DecodeSpans(body)
@@ -35,7 +35,7 @@ func TestSpanIsWhatTheSchemaSays(t *testing.T) {
 	}
 	want := []testkit.Span{{
 		Trace: strings.Repeat("0", 31) + "1", ID: "0000000000000002", Parent: "0000000000000003", Name: "GET", Kind: "SERVER",
-		Links: []string{strings.Repeat("0", 31) + "4-0000000000000005"}, Start: at, End: at.Add(time.Second), Failed: true,
+		Links: []string{strings.Repeat("0", 31) + "4-0000000000000005"}, Start: at, End: at.Add(time.Second), Failed: true, Why: "the origin\uFFFD closed it",
 		Attributes: map[string]string{"t": "text", "none": "", "n": "-9223372036854775808", "big": "9223372036854775807", "b": "true"},
 		Resource:   map[string]string{"service.name": "edge"},
 	}}

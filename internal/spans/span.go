@@ -32,8 +32,9 @@ type Span struct {
 	Attributes []Attribute
 	// Link is a related span, of any trace; the zero Context: none.
 	Link tracecontext.Context
-	// Failed sets the status to error.
+	// Failed sets the status to error. Why is its description; "": none.
 	Failed bool
+	Why    string
 }
 
 // MaxText bounds the bytes of a name or of an attribute's text.

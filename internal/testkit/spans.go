@@ -23,6 +23,7 @@ type Span struct {
 	Start, End                    time.Time
 	Attributes                    map[string]string
 	Failed                        bool
+	Why                           string            // the description of the status
 	Resource                      map[string]string // of who sent it
 }
 
@@ -119,7 +120,7 @@ func spanOf(s *tracepb.Span) Span {
 		Trace: hex.EncodeToString(s.GetTraceId()), ID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()),
 		Name: s.GetName(), Kind: s.GetKind().String()[len("SPAN_KIND_"):], Attributes: attributesOf(s.GetAttributes()),
 		Start: time.Unix(0, int64(s.GetStartTimeUnixNano())), End: time.Unix(0, int64(s.GetEndTimeUnixNano())),
-		Failed: s.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR,
+		Failed: s.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR, Why: s.GetStatus().GetMessage(),
 	}
 	for _, l := range s.GetLinks() {
 		out.Links = append(out.Links, hex.EncodeToString(l.GetTraceId())+"-"+hex.EncodeToString(l.GetSpanId()))
