@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -24,6 +25,32 @@ func LoadWith(path string, flags Flags) (*Config, error) {
 	return parse(path, data, flags, os.LookupEnv)
 }
 
+// Further returns what else is wrong with c, such as files that settings name. whole says that nothing is wrong yet. Else
+// settings that are at fault have defaults or nothing in their place, and c must not be used for anything else.
+type Further func(c *Config, whole bool) Errors
+
+// Check is Load and then further, which is also called for a file with errors, so that one run reports as much as possible. Of
+// what further returns, faults of settings that are at fault already are left out.
+func Check(path string, further Further) (*Config, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	c, r, problem := read(path, data, Flags{}, os.LookupEnv)
+	if problem != nil {
+		return nil, Errors{problem}
+	}
+	resolve(c, &r.src)
+	validate(c, r)
+	c.src = r.src
+	faults := slices.DeleteFunc(further(c, len(r.errs) == 0), func(e *FieldError) bool { return !r.noErrorAt(e.Path) || r.reportedAbove(e.Path) })
+	r.errs = append(r.errs, faults...)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
 // readFile reads at most one byte more than a file may have: the wrong file, or a device,
 // may be of any size.
 func readFile(path string) ([]byte, error) {
@@ -42,16 +69,24 @@ func Parse(name string, data []byte) (*Config, error) {
 }
 
 func parse(name string, data []byte, flags Flags, lookup lookupFunc) (*Config, error) {
-	root, problem := parseYAML(name, data)
+	c, r, problem := read(name, data, flags, lookup)
 	if problem != nil {
 		return nil, Errors{problem}
 	}
-	c := Default()
-	r := newReport(newSource(name))
+	return finish(c, r)
+}
+
+// read returns the settings of a file and flags, and what is wrong with them so far. problem says why the file cannot be read at all.
+func read(name string, data []byte, flags Flags, lookup lookupFunc) (c *Config, r *report, problem *FieldError) {
+	root, problem := parseYAML(name, data)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	c, r = Default(), newReport(newSource(name))
 	decode(c, root, &decoder{report: r, lookup: lookup})
 	checkFile(c, r)
 	flags.apply(c, r)
-	return finish(c, r)
+	return c, r, nil
 }
 
 // decode fills c from the document; nil is an empty one.

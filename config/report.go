@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // report collects the errors of one configuration.
 type report struct {
 	src      source
@@ -58,6 +60,16 @@ func (r *report) noErrorAt(paths ...string) bool {
 		}
 	}
 	return true
+}
+
+// reportedAbove reports whether there is an error for the value at path or for one around it, also one of addError.
+func (r *report) reportedAbove(path string) bool {
+	for at := path; at != ""; at = parent(at) {
+		if slices.ContainsFunc(r.errs, func(e *FieldError) bool { return e.Path == at }) {
+			return true
+		}
+	}
+	return false
 }
 
 // err returns the errors, sorted, or nil.

@@ -102,12 +102,9 @@ func checkCommand() *cobra.Command {
 			if file == "" {
 				return &usageError{errors.New("check needs -c FILE")}
 			}
-			c, err := config.Load(file)
+			c, err := config.Check(file, edge.Faults)
 			if err != nil {
 				return asConfigError(err)
-			}
-			if err := edge.Validate(c); err != nil {
-				return err
 			}
 			for _, w := range slices.Concat(edge.Warnings(c), edge.OpenWarnings(c), edge.AddressWarnings(cmd.Context(), c)) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)

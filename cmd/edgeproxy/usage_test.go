@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,4 +85,26 @@ func TestExitCodes(t *testing.T) {
 	f(exitUsage, nowhere+":2:20: admission.state: "+good+".not/sightings: want a file in a folder", "serve", "-c", nowhere, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", busy, "--admin", "127.0.0.1:0")
 	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", busy)
+}
+
+// check reported files only once the text was right, so a user with mistakes of both kinds needed two runs.
+func TestCheckSaidNothingOfFilesWhileASettingWasWrong(t *testing.T) {
+	file := writeFile(t, "edge.yaml", `origins: {app: {servers: ["http://127.0.0.1:9"], tls: {ca: /nowhere/ca.pem}}}
+admin: {token_file: /nowhere/token}
+limits: {header_bytes: much, spool: /nowhere/spool}
+admission: {state: /nowhere/state, polcy: always}
+access_log: {path: /nowhere/log}
+`)
+	got := runBinary(t, "check", "-c", file)
+	var places []string
+	for line := range strings.Lines(got.stderr) {
+		parts := strings.SplitN(strings.TrimPrefix(line, file+":"), ": ", 3)
+		places = append(places, parts[0]+" "+parts[1])
+	}
+	want := []string{ // not the file of a section that has to go
+		"1:50 origins.app.tls", "2:21 admin.token_file", "3:24 limits.header_bytes", "3:37 limits.spool", "4:20 admission.state", "4:36 admission.polcy", "5:20 access_log.path",
+	}
+	if got.code != exitUsage || !slices.Equal(places, want) {
+		t.Errorf("got %d and\n%s\nwant %d and %q", got.code, got.stderr, exitUsage, want)
+	}
 }

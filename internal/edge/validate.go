@@ -11,15 +11,31 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// Validate checks what the config package cannot: whether filters of these sizes can be built, whether key,
+// Validate returns as an error what Faults finds in a configuration that is right otherwise.
+func Validate(c *config.Config) error { return validateBeside(c, nil) }
+
+// Faults checks what the config package cannot: whether filters of these sizes can be built, whether key,
 // header and match rules are valid, whether the files that settings name hold what they should (certificates, tokens,
 // users, pages), and whether directories and files can be written to. It leaves nothing behind: a file that
-// it creates as a probe is removed. The error is a config.Errors.
-func Validate(c *config.Config) error { return validateBeside(c, nil) }
+// it creates as a probe is removed. It is a config.Further: without whole, filters are not checked, since their sizes depend
+// on other settings.
+func Faults(c *config.Config, whole bool) config.Errors {
+	if whole {
+		return append(filterFaults(c), settingFaults(c, nil)...)
+	}
+	return settingFaults(c, nil)
+}
 
 // validateBeside is Validate, for a reload too. running is the configuration in force, nil at a start.
 func validateBeside(c, running *config.Config) error {
-	var faults config.Errors
+	if faults := append(filterFaults(c), settingFaults(c, running)...); len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// filterFaults checks whether filters of these sizes can be built.
+func filterFaults(c *config.Config) (faults config.Errors) {
 	for _, f := range []struct {
 		section string
 		filter  *admission.FilterOptions
@@ -40,6 +56,11 @@ func validateBeside(c, running *config.Config) error {
 			faults = append(faults, c.Fault(f.section+"."+option, "want "+want))
 		}
 	}
+	return faults
+}
+
+// settingFaults checks rules, and files that settings name.
+func settingFaults(c, running *config.Config) (faults config.Errors) {
 	faults = append(faults, keyFaults(c)...)
 	faults = append(faults, headerFaults(c)...)
 	faults = append(faults, matchFaults(c)...)
@@ -52,10 +73,7 @@ func validateBeside(c, running *config.Config) error {
 	faults = append(faults, spoolFaults(c)...)
 	faults = append(faults, diskFaults(c, running)...)
 	faults = append(faults, openFaults(c, running)...)
-	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
-		return nil
-	}
-	return faults
+	return append(faults, originFaults(c)...)
 }
 
 // Warnings returns the warnings of c itself, and those about files that everybody can read, about certificates, and about

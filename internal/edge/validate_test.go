@@ -1,6 +1,13 @@
 package edge
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"edgeproxy/config"
+)
 
 // A configuration whose window would take more than one filter can hold was said to be right,
 // and serve did not start for a capacity that nobody had given.
@@ -20,4 +27,36 @@ func TestCheckPassedAFittedWindowThatNoFilterHolds(t *testing.T) {
 	f("the same in a small cache", "64MiB", "second_hit: {false_positive_rate: 0.000000001}", "")
 	f("a large cache", "900GiB", "policy: counting", "")
 	f("fixed", "64GiB", "policy: counting, counting: {false_positive_rate: 0.000001, window: fixed}", "")
+}
+
+// Faults looks at configurations with errors too. Their settings may be anything; here they are those of the tests of config.
+func TestFaultsOfAConfigurationWithErrors(t *testing.T) {
+	cases, err := filepath.Glob("../../config/testdata/*.txt")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "e.yaml")
+	for _, name := range cases {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range strings.Split("\n"+string(data), "\n== ")[1:] {
+			title, text, _ := strings.Cut(text, "\n")
+			text, _, _ = strings.Cut(text, "-----\n")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, plain := config.Load(file)
+			_, got := config.Check(file, Faults)
+			if plain == nil {
+				continue
+			}
+			for line := range strings.SplitSeq(plain.Error(), "\n") {
+				if got == nil || !strings.Contains(got.Error(), line) {
+					t.Errorf("%s: got\n%v\nwant this in it:\n%s", title, got, line)
+				}
+			}
+		}
+	}
 }

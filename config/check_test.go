@@ -1,0 +1,43 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What is at fault already is not reported again, nor is what lies within it. All else is, in the file's order.
+func TestCheckReportsFurtherFaultsOfSettingsThatAreRight(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "e.yaml")
+	f := func(text string, whole bool, want string, faults ...string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Check(file, func(c *Config, got bool) (out Errors) {
+			if got != whole {
+				t.Errorf("%s: got whole %v, want %v", text, got, whole)
+			}
+			for _, path := range faults {
+				out = append(out, c.Fault(path, "want a file"))
+			}
+			return out
+		})
+		var paths string
+		if err != nil {
+			for _, e := range err.(Errors) { //nolint:errorlint // it is documented to be one
+				paths += e.Path + " "
+			}
+		}
+		if paths != want || (c == nil) != (err != nil) {
+			t.Errorf("%s: got %q and %v, want %q", text, paths, c != nil, want)
+		}
+	}
+	const origins = "origins: {app: {servers: [\"http://h\"]}}\n"
+	f(origins, true, "")
+	f(origins+"access_log: {path: /a}\n", true, "access_log.path access_log.path ", "access_log.path", "access_log.path")
+	f(origins+"access_log: {path: /a, format: xml}\nnode: {name: 1}\nlimits: {spool: /b}\n", false, "access_log.path access_log.format node.name limits.spool ",
+		"limits.spool", "node.name", "access_log.path", "access_log.format")
+	f("origins: {app: {servers: [\"http://h\"], tls: {ca: /a}}}\n", false, "origins.app.tls ", "origins.app.tls.ca") // the section has to go
+	f(origins+"access_log: [/a]\n", false, "access_log ", "access_log.path")
+}
