@@ -106,7 +106,7 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			for _, w := range slices.Concat(edge.Warnings(c), edge.OpenWarnings(c), edge.AddressWarnings(cmd.Context(), c)) {
+			for _, w := range slices.Concat(edge.Warnings(c), edge.ResolvedWarnings(cmd.Context(), c), edge.OpenWarnings(c), edge.AddressWarnings(cmd.Context(), c)) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			for _, l := range c.Lifted() {

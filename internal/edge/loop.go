@@ -1,11 +1,13 @@
 package edge
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"edgeproxy/config"
 )
@@ -15,19 +17,57 @@ const socketPrefix = "unix:"
 
 // loopWarnings warns of origin servers that are one of our own listeners: a request would loop back and be refused.
 // No host name except localhost is resolved.
-func loopWarnings(c *config.Config) (out []config.Warning) {
+func loopWarnings(c *config.Config) []config.Warning {
 	ours := localAddresses()
+	return loops(c, func(server, listener string) bool { return endsAt(server, listener, ours) }, "this is edgeproxy itself")
+}
+
+// loops warns of origin servers that are a listener by the function is.
+func loops(c *config.Config, is func(server, listener string) bool, what string) (out []config.Warning) {
 	for _, o := range c.Origins {
 		for i, s := range o.Servers {
-			j := slices.IndexFunc(c.Listen, func(l config.Listen) bool { return endsAt(s.Address, l.Address, ours) })
+			j := slices.IndexFunc(c.Listen, func(l config.Listen) bool { return is(s.Address, l.Address) })
 			if j < 0 {
 				continue
 			}
 			at := fmt.Sprintf("origins.%s.servers[%d]", o.Name, i)
-			out = append(out, c.Warn(c.Given(at+".url", at), fmt.Sprintf("this is edgeproxy itself (listen[%d]): requests loop back, and are answered with 508", j)))
+			out = append(out, c.Warn(c.Given(at+".url", at), fmt.Sprintf("%s (listen[%d]): requests loop back, and are answered with 508", what, j)))
 		}
 	}
 	return out
+}
+
+// resolveTimeout bounds all that ResolvedWarnings waits for names.
+const resolveTimeout = 2 * time.Second
+
+// ResolvedWarnings warns of origin servers whose host name resolves to one of our own listeners. It asks the resolver of this
+// machine for names of servers with the port of a listener. Of a name that is not resolved in time it says nothing.
+func ResolvedWarnings(ctx context.Context, c *config.Config) []config.Warning {
+	return resolvedLoops(ctx, c, localAddresses(), net.DefaultResolver.LookupNetIP)
+}
+
+func resolvedLoops(ctx context.Context, c *config.Config, ours []netip.Addr, lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)) []config.Warning {
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	known := map[string][]netip.Addr{}
+	return loops(c, func(server, listener string) bool {
+		if strings.HasPrefix(server, socketPrefix) || endsAt(server, listener, ours) { // loopWarnings says so
+			return false
+		}
+		host, port, err := net.SplitHostPort(server)
+		_, listens, listenErr := net.SplitHostPort(listener)
+		if _, named := hostAddresses(host); err != nil || listenErr != nil || port != listens || !named {
+			return false
+		}
+		addresses, asked := known[host]
+		if !asked {
+			addresses, _ = lookup(ctx, "ip", host)
+			known[host] = addresses
+		}
+		return slices.ContainsFunc(addresses, func(a netip.Addr) bool {
+			return endsAt(net.JoinHostPort(a.Unmap().WithZone("").String(), port), listener, ours)
+		})
+	}, "by its name this is edgeproxy itself")
 }
 
 // localAddresses returns the addresses of this machine's interfaces.

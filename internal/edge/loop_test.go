@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -66,4 +68,38 @@ func TestCheckPassedAnOriginThatIsTheEdge(t *testing.T) {
 		"1:49: origins.app.servers[1]: http://localhost:8080: this is edgeproxy itself (listen[0]): ")
 	f("listen: [{address: \"127.0.0.1:81\"}, {address: \":80\"}]\norigins: {app: {servers: [{url: \"http://127.0.0.2\", weight: 2}]}}\n",
 		"2:33: origins.app.servers[0].url: http://127.0.0.2: this is edgeproxy itself (listen[1]): ")
+}
+
+// An origin by a host name that leads back to the proxy passed check without a word.
+func TestCheckPassedAnOriginWhoseNameIsTheEdge(t *testing.T) {
+	ours := []netip.Addr{netip.MustParseAddr("192.0.2.7")}
+	names := map[string]string{"www.example.com": "192.0.2.7", "mapped.example.com": "::ffff:192.0.2.7", "app.example.com": "192.0.2.8", "loop.example.com": "127.0.1.1"}
+	f := func(servers, want, asks string) {
+		t.Helper()
+		c, err := config.Parse("e.yaml", []byte("listen: [{address: \":80\"}]\norigins: {app: {servers: ["+servers+"]}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, asked string
+		for _, w := range resolvedLoops(t.Context(), c, ours, func(_ context.Context, _, host string) ([]netip.Addr, error) {
+			asked += host + " "
+			if a, ok := names[host]; ok {
+				return []netip.Addr{netip.MustParseAddr(a)}, nil
+			}
+			return nil, errors.New("no such host")
+		}) {
+			got += w.String() + "\n"
+		}
+		if want != "" {
+			want = "e.yaml:2:" + want + ": by its name this is edgeproxy itself (listen[0]): requests loop back, and are answered with 508\n"
+		}
+		if got != want || asked != asks {
+			t.Errorf("%s: got %q, asked for %q; want %q, %q", servers, got, asked, want, asks)
+		}
+	}
+	f(`"http://www.example.com"`, "27: origins.app.servers[0]: http://www.example.com", "www.example.com ")
+	f(`"http://mapped.example.com"`, "27: origins.app.servers[0]: http://mapped.example.com", "mapped.example.com ")
+	f(`"http://loop.example.com"`, "27: origins.app.servers[0]: http://loop.example.com", "loop.example.com ")
+	f(`"http://app.example.com", "http://gone.example.com"`, "", "app.example.com gone.example.com ")
+	f(`"http://www.example.com:81", "http://127.0.0.1", "unix:/run/app.sock"`, "", "") // another port; not by name
 }
