@@ -311,7 +311,9 @@ func TestOneSignalThatCameTwiceDidNotDrain(t *testing.T) {
 }
 
 // The demo did not hear a second signal while it removed its disks, which is most of the time that it takes to end.
-func TestASecondSignalWhileTheDisksAreRemoved(t *testing.T) { synctest.Test(t, secondSignalWhileDisksAreRemoved) }
+func TestASecondSignalWhileTheDisksAreRemoved(t *testing.T) {
+	synctest.Test(t, secondSignalWhileDisksAreRemoved)
+}
 
 func secondSignalWhileDisksAreRemoved(t *testing.T) {
 	signals := make(chan os.Signal, 2)

@@ -212,7 +212,9 @@ origins: {app: {servers: [%q]}}
 }
 
 // The second signal is heard while the first cannot be answered.
-func TestSecondSignalEndsAProgramThatIsStuck(t *testing.T) { synctest.Test(t, secondSignalOfAStuckProgram) }
+func TestSecondSignalEndsAProgramThatIsStuck(t *testing.T) {
+	synctest.Test(t, secondSignalOfAStuckProgram)
+}
 
 func secondSignalOfAStuckProgram(t *testing.T) {
 	s := newSignals()

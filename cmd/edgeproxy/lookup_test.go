@@ -24,6 +24,9 @@ func TestLookupOfARunningProgram(t *testing.T) {
 		got := ""
 		if a.Stored != nil {
 			got = a.Stored.Tier
+			if names := a.Stored.TagNames; len(names) != 1 || names[0] != "tag-a" {
+				t.Errorf("got the tags %q, want tag-a: a look-up said only how many there are", names)
+			}
 			if a.Stored.Purged != "no" || a.Stored.Tags != 1 || a.Stored.Status != 200 || a.Stored.TTL <= 0 || a.Stored.Bytes != 6 {
 				t.Errorf("got %+v of what is stored", a.Stored)
 			}

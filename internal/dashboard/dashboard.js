@@ -458,7 +458,7 @@
     pairs.push(["stored", s ? `in the tier ${s.tier}` : a.key && "no"]);
     if (s) {
       pairs.push(["status", String(s.status)], ["body", bytes(s.bytes)], ["age", span(Math.max(0, s.age_seconds))],
-        ["time to live", s.ttl_seconds >= 0 ? span(s.ttl_seconds) : `expired ${span(-s.ttl_seconds)} ago`], ["tags", plain(s.tags)],
+        ["time to live", s.ttl_seconds >= 0 ? span(s.ttl_seconds) : `expired ${span(-s.ttl_seconds)} ago`], ["tags", [plain(s.tags), s.tag_names?.join(", ")].filter(Boolean).join(": ")],
         ["purged", {no: "no", soft: "soft: it is validated before it is used", yes: "yes, and not removed yet"}[s.purged] ?? s.purged]);
     }
     pairs.push(["next request", a.next?.result], ["reason", a.next?.reason]);

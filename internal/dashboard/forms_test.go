@@ -31,7 +31,7 @@ func answered(tab *testkit.Tab) string {
 const storedAnswer = `{"method": "GET", "url": "http://a/b", "route": "default", "policy": "second-hit",
 "key": {"url": "http://a/b", "vary": ["accept-language"], "variant": "accept-language: <i>de</i>", "hash": "00ff", "counted_by": "00aa"},
 "sightings": {"within_window": 1, "counted": false},
-"stored": {"tier": "disk", "status": 203, "bytes": 2048, "age_seconds": 61.5, "ttl_seconds": -3.2, "tags": 2, "purged": "soft"},
+"stored": {"tier": "disk", "status": 203, "bytes": 2048, "age_seconds": 61.5, "ttl_seconds": -3.2, "tags": 3, "tag_names": ["<b>post-1</b>", "home"], "purged": "soft"},
 "next": {"result": "validate", "admitted": true, "text": "What is stored is stale."}}`
 
 func lookedUp(b *testkit.Browser) func(*testing.T) {
@@ -59,7 +59,7 @@ status: 203
 body: 2 KiB
 age: 1 min 1 s
 time to live: expired 3.2 s ago
-tags: 2
+tags: 3: <b>post-1</b>, home
 purged: soft: it is validated before it is used
 next request: validate`
 		if got := answered(tab); got != want {

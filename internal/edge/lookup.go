@@ -49,7 +49,9 @@ type LookupStored struct {
 	Age    float64 `json:"age_seconds"`
 	TTL    float64 `json:"ttl_seconds"` // negative: it is stale
 	Tags   int     `json:"tags"`        // how many; they are kept as hashes
-	Purged string  `json:"purged"`      // no, soft or yes
+	// TagNames are those of them that are known: a group of Cache-Groups is two tags with one name.
+	TagNames []string `json:"tag_names,omitempty"`
+	Purged   string   `json:"purged"` // no, soft or yes
 }
 
 // LookupNext is what would happen to the next request.
@@ -108,7 +110,7 @@ func storedOf(in proxy.Inspection, now time.Time) *LookupStored {
 	age := o.Age(now)
 	return &LookupStored{
 		Tier: in.In.String(), Status: o.Status(), Bytes: o.Content().Size(), Age: age.Seconds(), TTL: (o.Lifetime() - age).Seconds(),
-		Tags: len(o.Tags()), Purged: [...]string{purge.Valid: "no", purge.Stale: "soft", purge.Gone: "yes"}[in.Purged],
+		Tags: len(o.Tags()), TagNames: in.TagNames, Purged: [...]string{purge.Valid: "no", purge.Stale: "soft", purge.Gone: "yes"}[in.Purged],
 	}
 }
 

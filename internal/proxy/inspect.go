@@ -53,6 +53,8 @@ type Inspection struct {
 	In     cache.Place
 	Purged purge.State
 	Part   bool
+	// TagNames are the names of its tags, as far as they are known.
+	TagNames []string
 	// Use is what the object is good for at this moment, without a purge.
 	Use rfc9111.Use
 }
@@ -91,6 +93,7 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 	x.demand = x.url
 	if o := p.inspectStored(x, &in); o != nil {
 		in.Object = o
+		in.TagNames = p.tagNames(o, x.resource())
 		in.Purged = p.purgedSince(o.Name(), o.Born(), o.Tags(), x.resource())
 		policy := o.Policy()
 		in.Use = policy.Use(o.Age(x.start), x.request, x.route.HonorRequest)

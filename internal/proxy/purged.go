@@ -149,12 +149,23 @@ func (p *Proxy) purgeRaced(j *job) bool {
 // tags returns the tags of a response with the fields h: others, the tags that are for the cache
 // alone, and its groups (RFC 9875), by which an operator purges as well.
 func (p *Proxy) tags(j *job, others []uint64, h field.List) []uint64 {
+	return p.tagsOf(j.resource, others, h)
+}
+
+// tagsOf is tags for a response to u.
+func (p *Proxy) tagsOf(u purge.URL, others []uint64, h field.List) []uint64 {
 	tags := p.Purges.AppendTags(slices.Clone(others), h)
 	for _, group := range rfc9111.Groups(h) {
-		tags = purge.AppendTag(tags, p.Purges.HashTag(group))
-		tags = purge.AppendTag(tags, p.Purges.HashGroup(j.resource.Scheme, j.resource.Host, group))
+		tags = p.Purges.AppendGroup(tags, u.Scheme, u.Host, group)
 	}
 	return slices.Clone(tags) // without the room that append left
+}
+
+// tagNames returns the names of the tags of o, a response to u, as far as they are known: by the fields that it is stored with, or
+// because a response had the tag lately.
+func (p *Proxy) tagNames(o *cache.Object, u purge.URL) []string {
+	p.tagsOf(u, nil, o.Header().AppendTo(nil)) // which remembers the names
+	return p.Purges.Names(o.Tags())
 }
 
 // renewedTags returns the tags of a stored response that a 304 with the fields from304 has

@@ -36,6 +36,7 @@ type Table struct {
 
 	settled atomic.Uint64 // see Settle
 	crowded func(full bool)
+	names   names // of tags
 
 	file *file // nil: not stored
 

@@ -47,17 +47,29 @@ func (t *Table) AppendTags(tags []uint64, h field.List) []uint64 {
 		switch h[i].Name {
 		case "Surrogate-Key":
 			for name := range strings.FieldsFuncSeq(h[i].Value, blank) {
-				tags = AppendTag(tags, t.HashTag(name))
+				tags = t.appendNamed(tags, name)
 			}
 		case "Cache-Tag":
 			for name := range strings.SplitSeq(h[i].Value, ",") {
 				if name = strings.Trim(name, " \t"); name != "" {
-					tags = AppendTag(tags, t.HashTag(name))
+					tags = t.appendNamed(tags, name)
 				}
 			}
 		}
 	}
 	return tags
+}
+
+// AppendGroup adds the tags of a cache group as AppendTag does: the one of HashGroup, and that of the same name, for operators.
+func (t *Table) AppendGroup(tags []uint64, scheme string, host []byte, group string) []uint64 {
+	return AppendTag(t.appendNamed(tags, group), t.HashGroup(scheme, host, group))
+}
+
+// appendNamed adds the tag called name, and remembers the name.
+func (t *Table) appendNamed(tags []uint64, name string) []uint64 {
+	tag := t.HashTag(name)
+	t.names.remember(tag, name)
+	return AppendTag(tags, tag)
 }
 
 func blank(r rune) bool { return r == ' ' || r == '\t' }
