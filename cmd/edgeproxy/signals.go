@@ -61,10 +61,10 @@ func notifySignals(stderr io.Writer) *signals {
 func (s *signals) dispatch(in <-chan os.Signal, end func(os.Signal)) {
 	var wish stopWish
 	for sig := range in {
-		switch {
-		case sig == syscall.SIGHUP:
+		switch sig {
+		case syscall.SIGHUP:
 			offer(s.hangup, sig)
-		case sig == syscall.SIGUSR1:
+		case syscall.SIGUSR1:
 			offer(s.reopen, sig)
 		default:
 			first, again := wish.note()

@@ -397,7 +397,7 @@ func TestThePartThatFailedHadNoStatus(t *testing.T) {
 	held, goOn := make(chan struct{}), make(chan struct{})
 	e := newTraced(t, edgetest.Options{
 		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{MaxConnections: 1, QueueRequests: 10, QueueWait: 20 * time.Millisecond},
-	}, func(w http.ResponseWriter, _ *http.Request) { close(held); <-goOn })
+	}, func(http.ResponseWriter, *http.Request) { close(held); <-goOn })
 	var all sync.WaitGroup
 	all.Go(func() { e.ask("POST / HTTP/1.1\r\nContent-Length: 0\r\n") })
 	<-held
