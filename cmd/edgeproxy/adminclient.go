@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -49,14 +49,37 @@ func ask(ctx context.Context, address, method, path, token string, body []byte) 
 	if errors.Is(err, admin.ErrAddress) {
 		return nil, &usageError{fmt.Errorf("--admin %w", err)}
 	}
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+		return nil, fmt.Errorf("%s: %w; is the proxy running, and is this its admin.address?", address, dial.Err)
+	}
 	return res, err
 }
 
-// refusalOf decodes an error answer. Without an error text of ours, something other than an admin listener has answered.
-func refusalOf(address string, status int, text []byte) (r edge.Refusal) {
+// notOurs says that something has answered that is no admin listener, or one whose documents have another form.
+const notOurs = "not the answer of an admin listener of this version; is this admin.address?"
+
+// refusalOf decodes an error answer to a request for path. Without an error text of ours, something other than an admin listener has answered.
+func refusalOf(address, path string, status int, text []byte) (r edge.Refusal) {
 	_ = json.Unmarshal(text, &r)
-	r.Error = cmp.Or(r.Error, fmt.Sprintf("%s: %d %s: not the answer of an admin listener", address, status, http.StatusText(status)))
+	switch {
+	case r.Error == "":
+		r.Error = fmt.Sprintf("%s: %d %s: %s", address, status, http.StatusText(status), notOurs)
+	case status == http.StatusUnauthorized && !strings.Contains(r.Error, "is not the admin token"):
+		r.Error = fmt.Sprintf("%s: want the admin token: set %s or give --token-file", address, tokenVariable)
+	case status == http.StatusNotFound:
+		r.Error = fmt.Sprintf("%s: it has no %s: %s", address, path, whyMissing(path))
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		r.Error = address + ": " + r.Error
+	}
 	return r
+}
+
+// whyMissing returns why a listener may not have a path that this program asks for.
+func whyMissing(path string) string {
+	if strings.HasPrefix(path, "/cache/") {
+		return "the proxy has no disk tier (cache.disk.path)"
+	}
+	return "it is metrics.address and not admin.address, or the proxy has another version than this program"
 }
 
 // tokenFor returns the token that a command sends, from the file that a flag names or from

@@ -93,7 +93,7 @@ func (t *runningTier) lines(ctx context.Context, method, path string, show func(
 		if err != nil {
 			return err
 		}
-		return errors.New(refusalOf(t.address, res.StatusCode, text).Error)
+		return errors.New(refusalOf(t.address, path, res.StatusCode, text).Error)
 	}
 	for d := json.NewDecoder(res.Body); ; {
 		var line json.RawMessage
@@ -101,7 +101,7 @@ func (t *runningTier) lines(ctx context.Context, method, path string, show func(
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("%s: read the answer: %w", t.address, err)
+			return fmt.Errorf("%s: %s: %w", t.address, notOurs, err)
 		}
 		if err := show(line); err != nil {
 			return err

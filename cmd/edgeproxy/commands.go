@@ -83,8 +83,11 @@ func report(stderr io.Writer, command string, err error, started bool) int {
 }
 
 // noArguments rejects positional arguments.
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
+func noArguments(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 0 && cmd.Flags().Lookup("config") != nil:
+		return &usageError{fmt.Errorf("unexpected argument %q: want -c before a file", args[0])}
+	case len(args) > 0:
 		return &usageError{fmt.Errorf("unexpected argument %q", args[0])}
 	}
 	return nil

@@ -106,7 +106,7 @@ func (o *logOptions) askPath(ctx context.Context) (path string, err error) {
 	var status edge.Status
 	switch err := json.Unmarshal(text, &status); {
 	case err != nil || status.Go == "":
-		return "", fmt.Errorf("log: %s: not the answer of an admin listener", o.address)
+		return "", fmt.Errorf("log: %s: %s", o.address, notOurs)
 	case status.AccessLog == nil:
 		return "", fmt.Errorf("log: the proxy at %s has no access log: set access_log.path, or name a FILE", o.address)
 	case status.AccessLog.Path == "-":

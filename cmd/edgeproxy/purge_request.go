@@ -26,7 +26,8 @@ type purgeOrder struct {
 
 // purgeDone is the answer. Objects is nil if the purge did not count objects.
 type purgeDone struct {
-	Objects *int `json:"objects"`
+	Purged  json.RawMessage `json:"purged"`
+	Objects *int            `json:"objects"`
 }
 
 func (o purgeOrder) body() ([]byte, error) {
@@ -55,15 +56,15 @@ func (o purgeOrder) send(ctx context.Context, address, token string) (*purgeDone
 
 func readPurgeAnswer(status int, text []byte, address string) (*purgeDone, error) {
 	if status != http.StatusOK {
-		err := errors.New("purge: " + refusalOf(address, status, text).Error)
+		err := errors.New("purge: " + refusalOf(address, "/purge", status, text).Error)
 		if status == http.StatusBadRequest {
 			return nil, &usageError{err}
 		}
 		return nil, err
 	}
 	var d purgeDone
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, fmt.Errorf("purge: %s: not the answer of an admin listener: %w", address, err)
+	if err := json.Unmarshal(text, &d); err != nil || d.Purged == nil {
+		return nil, fmt.Errorf("purge: %s: %s", address, notOurs)
 	}
 	return &d, nil
 }

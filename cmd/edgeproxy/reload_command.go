@@ -58,7 +58,7 @@ func askReload(ctx context.Context, address, token string) (*edge.Reloaded, erro
 		return nil, fmt.Errorf("reload: %w", err)
 	}
 	if status != http.StatusOK {
-		why := refusalOf(address, status, text)
+		why := refusalOf(address, "/reload", status, text)
 		err := errors.New("reload: " + strings.Join(append([]string{why.Error}, why.Problems...), "\n"))
 		if status == http.StatusUnprocessableEntity {
 			return nil, &refusedError{err}
@@ -67,7 +67,7 @@ func askReload(ctx context.Context, address, token string) (*edge.Reloaded, erro
 	}
 	var a edge.Reloaded
 	if err := json.Unmarshal(text, &a); err != nil || a.File == "" {
-		return nil, fmt.Errorf("reload: %s: not the answer of an admin listener", address)
+		return nil, fmt.Errorf("reload: %s: %s", address, notOurs)
 	}
 	return &a, nil
 }

@@ -79,7 +79,7 @@ func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer)
 	for {
 		now := &edge.Status{}
 		if err := json.Unmarshal(text, now); err != nil || now.Go == "" {
-			return fmt.Errorf("status: %s: not the answer of an admin listener", o.address)
+			return fmt.Errorf("status: %s: %s", o.address, notOurs)
 		}
 		if _, err := io.WriteString(w, onScreen(w, screen(now, before), o.watch, before != nil)); err != nil || !o.watch {
 			return err
@@ -108,7 +108,7 @@ func askStatus(ctx context.Context, command, address, token string) ([]byte, err
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
 	if code != http.StatusOK {
-		return nil, errors.New(command + ": " + refusalOf(address, code, text).Error)
+		return nil, errors.New(command + ": " + refusalOf(address, "/status", code, text).Error)
 	}
 	return text, nil
 }

@@ -58,7 +58,7 @@ origins: {app: {servers: [%q]}}
 			t.Errorf("purge %q, variable %q: got %d %q, want %d and %q", flags, variable, got, out, code, says)
 		}
 	}
-	f(exitFailed, "want Authorization: Bearer and the admin token", "")
+	f(exitFailed, ": want the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file", "")
 	f(exitFailed, "the token is not the admin token", "another")
 	f(exitDone, "purged: everything", adminSecret)
 	f(exitDone, "purged: everything", "another", "--token-file", token)

@@ -143,7 +143,7 @@ func (o *topOptions) ask(ctx context.Context, token string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("top: %s: read the answer: %w", o.address, err)
 	case res.StatusCode != http.StatusOK:
-		return nil, errors.New("top: " + refusalOf(o.address, res.StatusCode, text).Error)
+		return nil, errors.New("top: " + refusalOf(o.address, path, res.StatusCode, text).Error)
 	}
 	return text, nil
 }

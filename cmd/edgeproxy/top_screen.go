@@ -18,13 +18,13 @@ func (o *topOptions) screen(text []byte) (string, error) {
 	if o.requests {
 		var a edge.Requests
 		if err := json.Unmarshal(text, &a); err != nil || a.Requests == nil {
-			return "", fmt.Errorf("top: %s: not the answer of an admin listener", o.address)
+			return "", fmt.Errorf("top: %s: %s", o.address, notOurs)
 		}
 		return requestsScreen(&a), nil
 	}
 	var a edge.Top
 	if err := json.Unmarshal(text, &a); err != nil || a.Hosts == nil {
-		return "", fmt.Errorf("top: %s: not the answer of an admin listener", o.address)
+		return "", fmt.Errorf("top: %s: %s", o.address, notOurs)
 	}
 	return topScreen(&a, o.by), nil
 }

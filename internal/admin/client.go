@@ -31,6 +31,9 @@ func IsAddress(address string) bool {
 func Ask(ctx context.Context, address, method, path, token string, body []byte) (*http.Response, error) {
 	transport := &http.Transport{DisableKeepAlives: true} // Proxy is nil: HTTP_PROXY is ignored
 	host := address
+	if strings.HasPrefix(address, ":") { // as in a configuration, where it is every address
+		host = "localhost" + address
+	}
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		host = "localhost"
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
