@@ -235,7 +235,7 @@ func TestReloadWantsTheTokenAndChangesIt(t *testing.T) {
 	path := writeFile(t, "edge.yaml", fmt.Sprintf(
 		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token_file: %q}\norigins: {app: {servers: [%q]}}\n", file, cachedOrigin(t)))
 	c := &configured{serveBinary(t, "-c", path), path}
-	if got := c.reload(); got.code != exitFailed || !strings.Contains(got.stderr, "Bearer") {
+	if got := c.reload(); got.code != exitFailed || !strings.Contains(got.stderr, "want the admin token") {
 		t.Errorf("without a token: got %d %q", got.code, got.stderr)
 	}
 	other := writeFile(t, "other", "second-token-of-the-test")
