@@ -112,7 +112,7 @@ func TestFromNginxAsAGateway(t *testing.T) {
 	testkit.StartNginx(t, program, dir, nginxConfig(dir, block(t, moving, "nginx-gateway",
 		with(theirs, "listen 80 ", "listen "+theirs.plain+" ", "listen 443 ", "listen "+theirs.secure+" ")...)), theirs.secure)
 	our := &gateway{}
-	both := oursAt(t, block(t, moving, "from-nginx-gateway", with(our, `":80"`, `"127.0.0.1:0"`, `":443"`, `"127.0.0.1:0"`)...))
+	both := serve(t, block(t, moving, "from-nginx-gateway", with(our, `":80"`, `"127.0.0.1:0"`, `":443"`, `"127.0.0.1:0"`)...)).Addresses
 	our.plain, our.secure = both[0], both[1]
 
 	const secure = "https://api.example.com"

@@ -3,6 +3,7 @@ package recipes
 import (
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,23 +25,37 @@ func TestMain(m *testing.M) {
 // ours runs edgeproxy with this file, and returns its address.
 func ours(t *testing.T, text string) string {
 	t.Helper()
-	return oursAt(t, text)[0]
+	return serve(t, text).Addresses[0]
 }
 
-// oursAt is ours for a file with several addresses.
-func oursAt(t *testing.T, text string) []string {
+// serve is ours for a test that needs more than one address.
+func serve(t *testing.T, text string) *testkit.Served {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "edgeproxy.yaml")
 	if err := os.WriteFile(file, []byte(text+"admin: {address: \"127.0.0.1:0\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	served := testkit.Serve(t, exec.Command(testkit.Built(t), "serve", "-c", file), func(l testkit.LogLine, line string) bool {
+	return testkit.Serve(t, exec.Command(testkit.Built(t), "serve", "-c", file), func(l testkit.LogLine, line string) bool {
 		if l.Message == "" || l.Level == "ERROR" {
 			t.Errorf("log: %s", line)
 		}
 		return true
 	})
-	return served.Addresses
+}
+
+// scrape returns the metrics of the edge with this admin listener.
+func scrape(t *testing.T, admin string) testkit.Series {
+	t.Helper()
+	res, err := http.Get("http://" + admin + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	m, err := testkit.ReadSeries(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // start runs a peer until the end of the test, and returns once it listens at address. What it prints is shown when it
@@ -129,7 +144,7 @@ func TestFromNginx(t *testing.T) {
 }
 
 // nginxConfig is a whole file around what the document has for http.
-func nginxConfig(dir, http string) string {
+func nginxConfig(dir, section string) string {
 	text := "daemon off; worker_processes 1; pid " + dir + "/nginx.pid; error_log " + dir + "/error.log;\nevents {}\nhttp {\naccess_log off;\n"
 	for _, temp := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		text += temp + "_temp_path " + dir + "/" + temp + ";\n"
@@ -137,7 +152,7 @@ func nginxConfig(dir, http string) string {
 	if os.Geteuid() == 0 { // else its worker is another user, who may not read the folder
 		text = "user root;\n" + text
 	}
-	return text + http + "}\n"
+	return text + section + "}\n"
 }
 
 // TestFromVarnish: with the policy always both origins get the same requests. With the default what is asked for again costs

@@ -22,6 +22,7 @@ import (
 type behind struct {
 	t       *testing.T
 	address string
+	admin   string
 	origin  *counted
 }
 
@@ -66,7 +67,14 @@ func startRecipe(t *testing.T, name string, h http.HandlerFunc, oldNew ...string
 	t.Helper()
 	o := newOrigin(t, h)
 	oldNew = append([]string{originThere, o.Listener.Addr().String()}, oldNew...)
-	return &behind{t: t, origin: o, address: ours(t, block(t, recipes, name, oldNew...))}
+	served := serve(t, block(t, recipes, name, oldNew...))
+	return &behind{t: t, origin: o, address: served.Addresses[0], admin: served.Admin}
+}
+
+// metrics scrapes the edge.
+func (b *behind) metrics() testkit.Series {
+	b.t.Helper()
+	return scrape(b.t, b.admin)
 }
 
 // anyPort and onDisk are changes of most recipes.
