@@ -1,12 +1,16 @@
 package recipes
 
 import (
+	"encoding/json"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -22,13 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ours runs edgeproxy with this file, and returns its address.
-func ours(t *testing.T, text string) string {
-	t.Helper()
-	return serve(t, text).Addresses[0]
-}
-
-// serve is ours for a test that needs more than one address.
+// serve runs edgeproxy with this file.
 func serve(t *testing.T, text string) *testkit.Served {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "edgeproxy.yaml")
@@ -109,6 +107,48 @@ func same(t *testing.T, peer string, theirs, our map[string]int) {
 	}
 }
 
+// keeps fails the test unless edgeproxy has stored so many responses, and counts each request that did not reach the
+// origin as a hit.
+func keeps(t *testing.T, edge *testkit.Served, all []requests, asked map[string]int, stored float64) {
+	t.Helper()
+	hits := 0
+	for _, r := range all {
+		if r.method != "PURGE" { // which is no request for content
+			hits += r.times
+		}
+	}
+	for target, n := range asked {
+		if !strings.HasPrefix(target, "PURGE ") {
+			hits -= n
+		}
+	}
+	var got, kept float64
+	if !testkit.ComesTrue(func() bool {
+		m := scrape(t, edge.Admin)
+		got, kept = 0, 0
+		for series, v := range m {
+			switch {
+			case strings.HasPrefix(series, "edgeproxy_requests_total{") && strings.Contains(series, `result="hit"`):
+				got += v
+			case strings.HasPrefix(series, "edgeproxy_fills_total{") && strings.Contains(series, `outcome="stored"`):
+				kept += v
+			}
+		}
+		return got == float64(hits) && kept == stored
+	}) {
+		t.Errorf("edgeproxy has %.0f hits and has stored %.0f, want %d and %.0f", got, kept, hits, stored)
+	}
+}
+
+// stores fails the test unless another proxy comes to have stored so many responses.
+func stores(t *testing.T, peer string, want int, stored func() int) {
+	t.Helper()
+	got := 0
+	if !testkit.ComesTrue(func() bool { got = stored(); return got == want }) {
+		t.Errorf("%s has stored %d responses, want %d", peer, got, want)
+	}
+}
+
 // expect looks at some of what an origin was asked, for two proxies that are wrong alike.
 func expect(t *testing.T, asked, want map[string]int) {
 	t.Helper()
@@ -132,14 +172,27 @@ func TestFromNginx(t *testing.T) {
 	dir, address := t.TempDir(), testkit.QuietAddress(t)
 	testkit.StartNginx(t, testkit.Nginx(t), dir, nginxConfig(dir, block(t, moving, "nginx",
 		originThere, theirs.address(), listenNginx, "listen "+address+";", folderNginx, dir+"/cache", sizeNginx, "max_size=64m")), address)
-	edge := ours(t, block(t, moving, "from-nginx",
+	edge := serve(t, block(t, moving, "from-nginx",
 		originThere, our.address(), listenOurs, `"127.0.0.1:0"`, folderOurs, filepath.Join(t.TempDir(), "cache"), sizeOurs, "64MiB"))
 
-	asked := our.play(t, edge, all)
+	asked := our.play(t, edge.Addresses[0], all)
 	same(t, "nginx", theirs.play(t, address, all), asked)
 	expect(t, asked, map[string]int{
 		"GET /page": 2 + 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /static/style.css": 2, "GET /api/list": 3, "GET /private": 3,
 		"GET /missing": 2, "GET /dated": 3, "GET /cookie": 3, "POST /form": 2,
+	})
+	keeps(t, edge, all, asked, 6+2) // /dated is stored to be validated, and the origin answers 200
+	stores(t, "nginx", 6, func() (files int) {
+		err := filepath.WalkDir(dir+"/cache", func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				files++
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
 	})
 }
 
@@ -187,15 +240,36 @@ func TestFromVarnish(t *testing.T) {
 	start(t, address, program, "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", file, "-s", "malloc,64m")
 
 	config := func(s *site) []string { return []string{originThere, s.address(), listenOurs, `"127.0.0.1:0"`} }
-	asked := our.play(t, ours(t, block(t, moving, "from-varnish", config(our)...)), all)
+	edge := serve(t, block(t, moving, "from-varnish", config(our)...))
+	asked := our.play(t, edge.Addresses[0], all)
 	same(t, "Varnish", theirs.play(t, address, all), asked)
 	expect(t, asked, map[string]int{
 		"GET /page": 1 + 2 + 1, "GET /once": 1, "GET /static/logo.svg": 1, "GET /static/style.css": 1, "GET /api/list": 3, "GET /private": 3,
 		"GET /missing": 1, "GET /cookie": 3,
 	})
+	// Of /page two, as one is purged.
+	keeps(t, edge, all, asked, 8)
+	stat := testkit.Program(t, "varnishstat")
+	stores(t, "Varnish", 8, func() (stored int) {
+		for _, field := range []string{"n_object", "n_obj_purged"} {
+			out, err := exec.Command(stat, "-1", "-n", filepath.Join(dir, "work"), "-f", "MAIN."+field).Output()
+			words := strings.Fields(string(out))
+			if err != nil || len(words) < 2 {
+				t.Fatalf("varnishstat: %q and %v", out, err)
+			}
+			n, err := strconv.Atoi(words[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored += n
+		}
+		return stored - 2 // that /private and /cookie are not to be stored, which Varnish keeps as objects
+	})
 
-	plain := second.play(t, ours(t, block(t, moving, "from-varnish", append(config(second), alwaysPolicy, "")...)), all)
+	edge = serve(t, block(t, moving, "from-varnish", append(config(second), alwaysPolicy, "")...))
+	plain := second.play(t, edge.Addresses[0], all)
 	expect(t, plain, map[string]int{"GET /once": 1, "GET /static/logo.svg": 2, "GET /page?a=2": 2, "GET /missing": 2, "GET /api/list": 3})
+	keeps(t, edge, all, plain, 7) // what is requested once is not written
 }
 
 // TestFromTrafficServer: with cache_promote at two hits and the default of edgeproxy, both origins get the same requests.
@@ -208,12 +282,29 @@ func TestFromTrafficServer(t *testing.T) {
 		cache:   block(t, moving, "trafficserver-cache"),
 		records: block(t, moving, "trafficserver-records"),
 	})
-	edge := ours(t, block(t, moving, "from-trafficserver",
+	edge := serve(t, block(t, moving, "from-trafficserver",
 		originThere, our.address(), listenOurs, `"127.0.0.1:0"`, folderOurs, filepath.Join(t.TempDir(), "cache"), sizeOurs, "64MiB"))
 
-	asked := our.play(t, edge, all)
+	asked := our.play(t, edge.Addresses[0], all)
 	same(t, "Traffic Server", theirs.play(t, address, all), asked)
 	expect(t, asked, map[string]int{
 		"GET /page": 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /static/style.css": 2, "GET /api/list": 3, "GET /private": 3, "GET /dated": 3,
+	})
+	keeps(t, edge, all, asked, 5+2) // /dated as from nginx
+	stores(t, "Traffic Server", 5, func() int {
+		res, err := http.Get("http://" + address + "/_stats")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		var stats struct{ Global map[string]string }
+		if err := json.NewDecoder(res.Body).Decode(&stats); err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(stats.Global["proxy.process.cache.write.success"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,6 +31,8 @@ type behind struct {
 type counted struct {
 	*httptest.Server
 
+	t *testing.T
+
 	requests, bytes atomic.Int64
 	running         atomic.Int64 // requests that are not answered to the end
 }
@@ -51,7 +54,7 @@ func (w countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func newOrigin(t *testing.T, h http.Handler) *counted {
 	t.Helper()
-	c := &counted{}
+	c := &counted{t: t}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.requests.Add(1)
 		c.running.Add(1)
@@ -83,6 +86,12 @@ func anyPort() []string { return []string{listenOurs, `"127.0.0.1:0"`} }
 func onDisk(t *testing.T, size string) []string {
 	t.Helper()
 	return append(anyPort(), folderOurs, filepath.Join(t.TempDir(), "cache"), size, "128MiB")
+}
+
+// rests waits until the origin has answered all requests to their end.
+func (c *counted) rests() {
+	c.t.Helper()
+	testkit.Eventually(c.t, "the origin rests", func() bool { return c.running.Load() == 0 })
 }
 
 // answer is what a client got.
@@ -281,6 +290,65 @@ func TestLongPolls(t *testing.T) {
 	if a, c, d := got[0], got[1], got[2]; a == c || c == d || a == d {
 		t.Errorf("got %q, want an answer of its own for each", got)
 	}
+	if got := b.origin.requests.Load(); got != polls {
+		t.Errorf("the origin got %d requests, want %d", got, polls)
+	}
+	if got := b.metrics().Sum("edgeproxy_cache_writes_total"); got != 0 {
+		t.Errorf("%.0f answers are stored, want none", got)
+	}
+}
+
+// TestTimeoutsOfStreams: a poll that takes longer than first_byte_timeout gets 504, and a stream that pauses for longer
+// than idle_timeout is cut. For the test both are short.
+func TestTimeoutsOfStreams(t *testing.T) {
+	ended := make(chan struct{}, 2)
+	b := startRecipe(t, "streams", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/events/feed" {
+			_, _ = io.WriteString(w, "data: 1\n\n")
+			if http.NewResponseController(w).Flush() != nil {
+				return
+			}
+		}
+		<-r.Context().Done()
+		ended <- struct{}{}
+	}, append(anyPort(), "first_byte_timeout: 2m, idle_timeout: 2m", "first_byte_timeout: 300ms, idle_timeout: 300ms")...)
+	if a := b.ask(http.MethodGet, "/events/poll"); a.status != http.StatusGatewayTimeout || a.asked != 1 {
+		t.Errorf("a poll: got %d, the origin was asked %d times, want 504 and once", a.status, a.asked)
+	}
+	<-ended
+	res, err := http.Get("http://" + b.address + "/events/feed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); string(body) != "data: 1\n\n" || err == nil {
+		t.Errorf("a stream: got %q and %v, want its event and a cut", body, err)
+	}
+	<-ended
+}
+
+// TestClientsLeaveStreams: the origin need not go on for a client that is gone.
+func TestClientsLeaveStreams(t *testing.T) {
+	here, ended := make(chan struct{}), make(chan struct{})
+	b := startRecipe(t, "streams", func(_ http.ResponseWriter, r *http.Request) {
+		close(here)
+		<-r.Context().Done()
+		close(ended)
+	}, anyPort()...)
+	c, err := net.Dial("tcp", b.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, "GET /events/poll HTTP/1.1\r\nHost: www.example.com\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-here
+	_ = c.Close()
+	select {
+	case <-ended:
+	case <-time.After(testkit.Patience):
+		t.Error("the client has left, and the origin's request goes on")
+	}
 }
 
 // TestServerSentEvents: the origin sends an event once the client has the one before.
@@ -324,9 +392,7 @@ func TestVideo(t *testing.T) {
 	seek := func(at int) answer {
 		t.Helper()
 		// What a viewer does not want any more may be on its way still, and is none of the next one's.
-		if !testkit.ComesTrue(func() bool { return b.origin.running.Load() == 0 }) {
-			t.Fatal("the origin goes on sending")
-		}
+		b.origin.rests()
 		a := b.ask(http.MethodGet, "/video/film.mp4", "Range", fmt.Sprintf("bytes=%d-%d", at, at+99_999))
 		if a.status != http.StatusPartialContent || !bytes.Equal(a.body, film[at:at+100_000]) {
 			t.Errorf("range at %d: got %d and %d bytes", at, a.status, len(a.body))
@@ -345,9 +411,45 @@ func TestVideo(t *testing.T) {
 	if a := seek(place + 300_000); a.asked != 0 {
 		t.Errorf("in the same slice: the origin was asked %d times", a.asked)
 	}
-	if a := seek(1 << 20); a.asked == 0 || a.sent > 1<<20 {
-		t.Errorf("another place: the origin was asked %d times and sent %d bytes, want one slice", a.asked, a.sent)
+	// Requests for the film are counted: the first viewer of another place stores its slice.
+	for n, asked := range []int64{1, 0} {
+		if a := seek(1 << 20); a.asked != asked || a.sent > 1<<20 {
+			t.Errorf("another place, viewer %d: the origin was asked %d times and sent %d bytes, want %d and a slice", n+1, a.asked, a.sent, asked)
+		}
 	}
+	const two = 2 << 20
+	testkit.Eventually(t, "two slices are on the disk, and no more", func() bool {
+		m := b.metrics()
+		bytes := m[`edgeproxy_cache_bytes{tier="disk"}`]
+		return m[`edgeproxy_cache_objects{tier="disk"}`] == 2 && bytes > two && bytes < two+64<<10
+	})
+}
+
+// TestVideosWithoutAStrongValidatorAreNotStored: they pass. An old Last-Modified is one.
+func TestVideosWithoutAStrongValidatorAreNotStored(t *testing.T) {
+	film := []byte(testkit.Numbered(2 << 20))
+	b := startRecipe(t, "video", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		switch r.URL.Path {
+		case "/video/weak.mp4":
+			w.Header().Set("ETag", `W/"1"`)
+		case "/video/dated.mp4":
+			w.Header().Set("Last-Modified", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(film))
+	}, onDisk(t, "500GiB")...)
+	for target, sliced := range map[string]bool{"/video/none.mp4": false, "/video/weak.mp4": false, "/video/dated.mp4": true} {
+		for n := range 3 {
+			b.origin.rests()
+			a := b.ask(http.MethodGet, target, "Range", "bytes=100-199")
+			if a.status != http.StatusPartialContent || !bytes.Equal(a.body, film[100:200]) || (a.asked > 0) != (n < 2 || !sliced) {
+				t.Errorf("%s, viewer %d: got %d, %d bytes, the origin was asked %d times", target, n+1, a.status, len(a.body), a.asked)
+			}
+		}
+	}
+	testkit.Eventually(t, "the slice of one is on the disk, and nothing else", func() bool {
+		return b.metrics()[`edgeproxy_cache_objects{tier="disk"}`] == 1
+	})
 }
 
 func TestSeveralApplications(t *testing.T) {

@@ -59,11 +59,11 @@ func startTrafficServer(t *testing.T, address string, files trafficFiles) {
 		"etc/records.config": fmt.Sprintf("CONFIG proxy.config.http.server_ports STRING %s:ip-in=%s\n", port, host) +
 			"CONFIG proxy.config.admin.user_id STRING #-1\nCONFIG proxy.config.crash_log_helper STRING NULL\n" +
 			"CONFIG proxy.config.diags.logfile.filename STRING stderr\nCONFIG proxy.config.http.wait_for_cache INT 1\n" +
-			"CONFIG proxy.config.log.logging_enabled INT 0\n" + files.records,
+			"CONFIG proxy.config.log.logging_enabled INT 0\nCONFIG proxy.config.raw_stat_sync_interval_ms INT 100\n" + files.records,
 		"etc/storage.config": dir + "/cache 134217728\n",
 		"etc/remap.config":   files.remap,
 		"etc/cache.config":   files.cache,
-		"etc/plugin.config":  "",
+		"etc/plugin.config":  "stats_over_http.so\n",
 		"etc/ip_allow.yaml":  "ip_allow:\n- apply: in\n  ip_addrs: 127.0.0.0/8\n  action: allow\n  methods: ALL\n",
 	} {
 		path := filepath.Join(dir, name)
