@@ -438,6 +438,7 @@ func TestVideosWithoutAStrongValidatorAreNotStored(t *testing.T) {
 		}
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(film))
 	}, onDisk(t, "500GiB")...)
+	fetches := 0.0
 	for target, sliced := range map[string]bool{"/video/none.mp4": false, "/video/weak.mp4": false, "/video/dated.mp4": true} {
 		for n := range 3 {
 			b.origin.rests()
@@ -445,6 +446,9 @@ func TestVideosWithoutAStrongValidatorAreNotStored(t *testing.T) {
 			if a.status != http.StatusPartialContent || !bytes.Equal(a.body, film[100:200]) || (a.asked > 0) != (n < 2 || !sliced) {
 				t.Errorf("%s, viewer %d: got %d, %d bytes, the origin was asked %d times", target, n+1, a.status, len(a.body), a.asked)
 			}
+			// A fetch that goes on would be shared by the next viewer.
+			fetches += float64(a.asked)
+			testkit.Eventually(t, "the fetch ends", func() bool { return b.metrics().Sum("edgeproxy_fills_total") >= fetches })
 		}
 	}
 	testkit.Eventually(t, "the slice of one is on the disk, and nothing else", func() bool {
