@@ -155,22 +155,6 @@ func (s *server) signal(sig os.Signal) {
 	}
 }
 
-// signalAgain sends sig as another wish than the first: until the end, since one within doubledWithin of it is not.
-func (s *server) signalAgain(sig os.Signal) {
-	again, late := time.NewTicker(doubledWithin), time.After(patience)
-	defer again.Stop()
-	for {
-		select {
-		case <-s.ended:
-			return
-		case <-again.C:
-			_ = s.cmd.Process.Signal(sig) // it may have ended meanwhile
-		case <-late:
-			return // wantExit tells
-		}
-	}
-}
-
 // wantExit waits for the end and compares the exit code.
 func (s *server) wantExit(want int) {
 	s.t.Helper()

@@ -14,8 +14,8 @@ import (
 // abortMessageTimeout bounds the write of the message of a process that ends at once.
 const abortMessageTimeout = 100 * time.Millisecond
 
-// doubledWithin is how long after a signal to stop further ones are taken for the same wish: one Ctrl-C arrives twice if the
-// terminal and a parent, such as a script with a trap, both deliver it.
+// doubledWithin is how long after a signal to stop demo and simulate take further ones for the same wish: one Ctrl-C arrives twice if
+// the terminal and a parent, such as a script with a trap, both deliver it. serve does not wait: its second signal ends it at once.
 const doubledWithin = 100 * time.Millisecond
 
 // stopWish tells a signal that asks to stop from one that asks again. The zero stopWish has seen none.
@@ -43,7 +43,7 @@ func newSignals() *signals {
 }
 
 // notifySignals starts to receive signals. A goroutine of its own dispatches them, waits for
-// nothing else and lasts as long as the process. So a second SIGTERM or SIGINT, later than doubledWithin, ends the
+// nothing else and lasts as long as the process. So a second SIGTERM or SIGINT ends the
 // process at once, even if everything else is stuck. SIGPIPE is ignored: a closed standard
 // output or error does not end the process.
 func notifySignals(stderr io.Writer) *signals {
@@ -59,21 +59,18 @@ func notifySignals(stderr io.Writer) *signals {
 }
 
 func (s *signals) dispatch(in <-chan os.Signal, end func(os.Signal)) {
-	var wish stopWish
+	asked := false
 	for sig := range in {
-		switch sig {
-		case syscall.SIGHUP:
+		switch {
+		case sig == syscall.SIGHUP:
 			offer(s.hangup, sig)
-		case syscall.SIGUSR1:
+		case sig == syscall.SIGUSR1:
 			offer(s.reopen, sig)
+		case asked:
+			end(sig)
 		default:
-			first, again := wish.note()
-			if first {
-				s.stop <- sig // has room for the only one
-			}
-			if again {
-				end(sig)
-			}
+			asked = true
+			s.stop <- sig // has room for the only one
 		}
 	}
 }

@@ -120,7 +120,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	<-begun
 	s.signal(syscall.SIGTERM)
 	eventually(t, "it drains", func() bool { return s.readyz() == 503 })
-	s.signalAgain(syscall.SIGTERM)
+	s.signal(syscall.SIGTERM)
 	s.wantExit(exitFailed)
 }
 

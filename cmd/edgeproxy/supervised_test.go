@@ -96,7 +96,7 @@ func TestHealthSaysWhetherTheProgramIsReady(t *testing.T) {
 	})
 	ask(exitFailed, "health: draining")
 	ask(exitDone, "ok\n", "--live")
-	s.signalAgain(syscall.SIGTERM)
+	s.signal(syscall.SIGTERM)
 	s.wantExit(exitFailed)
 	ask(exitFailed, "health: "+s.admin)
 	ask(exitUsage, "want HOST:PORT", "--admin", "edge")

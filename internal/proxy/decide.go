@@ -11,7 +11,7 @@ import (
 )
 
 // decide finds the route, whether the cache may be asked, counts the sighting
-// and looks the key up. Every disposition is decided here.
+// and looks the key up. The dispositions are decided here, for a part of the requests with decideOnDisk and authenticate.
 func (p *Proxy) decide(x *exchange) disposition {
 	if p.answeredBeforeLookup(x) {
 		return refused

@@ -61,7 +61,6 @@ type Options struct {
 	// ClientShare is how much of Live.RequestsInFlight, and of Live.Tunnels, one client may
 	// have while they are scarce; beyond it they get 429.
 	ClientShare float64
-	encoders    *clientSlots // of clients by it, among compress.MostOpen
 	// WriteIdle bounds one write of a body; 0 leaves stalled clients to the listener.
 	WriteIdle time.Duration
 	// Sends looks after the connections that answers are sent on, and counts what they are
@@ -134,7 +133,6 @@ func New(o Options) (*Proxy, error) {
 	if o.Instance == "" {
 		return nil, errors.New("instance: want a name; without it every CDN-Loop would look like our own")
 	}
-	o.encoders = newClientSlots(client.Part(o.ClientShare))
 	first, err := newSettings(&o, o.Live, nil)
 	if err != nil {
 		return nil, err
@@ -143,9 +141,20 @@ func New(o Options) (*Proxy, error) {
 		o.Panics = rescue.NewCounter(o.Log)
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
+	share := client.Part(o.ClientShare)
 	p := &Proxy{
-		queryRules: queryrules.New(o.Purges.Identity().First()), varyFields: varyfields.New(), watch: presence.New(o.Panics), slots: newClientSlots(client.Part(o.ClientShare)), refreshes: newClientSlots(client.Part(o.ClientShare)), tunnels: tunnels{shares: newClientSlots(client.Part(o.ClientShare))},
-		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), budget: budget,
+		Options:    o,
+		via:        "1.1 " + o.Node,
+		loop:       o.Node + "; id=" + o.Instance,
+		instance:   []byte(o.Instance),
+		statusName: structuredName(o.Node),
+		queryRules: queryrules.New(o.Purges.Identity().First()),
+		varyFields: varyfields.New(),
+		watch:      presence.New(o.Panics),
+		slots:      newClientSlots(share),
+		refreshes:  newClientSlots(share),
+		tunnels:    tunnels{shares: newClientSlots(share)},
+		budget:     budget,
 		flights: flight.NewTable[cache.Key, *outcome](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
 		}),
@@ -203,7 +212,8 @@ func (p *Proxy) Close() {
 	p.watch.Close()
 }
 
-// Begin implements message.Engine. Branches live here and in Finish; the steps only work.
+// Begin implements message.Engine. decide chooses the way of a request, for a part of them with decideOnDisk and authenticate; Begin
+// and Finish take it.
 func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending {
 	p := l.proxy
 	x := p.acquireExchange(r, a, l.scheme)

@@ -8,6 +8,7 @@ import (
 
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/client"
 	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
@@ -74,6 +75,7 @@ type settings struct {
 	top           *top.Table  // nil: nothing is counted by host and URL
 	hosts         *countedHosts
 	passwords     *basicauth.Checker // nil: no route has had users yet
+	encoders      *clientSlots       // of clients, among compress.MostOpen
 }
 
 // newSettings checks l and makes settings of it that come after before; nil is none.
@@ -88,6 +90,12 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	}
 	if before == nil {
 		before = &settings{}
+	}
+	if s.encoders = before.encoders; s.encoders == nil {
+		s.encoders = newClientSlots(client.Part(o.ClientShare))
+	}
+	for _, r := range routes {
+		r.encoders = s.encoders
 	}
 	s.rates, s.passwords, s.top, s.hosts = before.rates, before.passwords, newTop(l.Top, before.top), newCountedHosts(l.CountedHosts, o.Metrics)
 	if s.rates == nil && slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {
@@ -114,7 +122,6 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 	names := fieldsOfRoutes(routes)
 	for i := range routes {
 		compiled[i] = newRoute(&routes[i], o.Metrics)
-		compiled[i].encoders = o.encoders
 		compiled[i].selecting, compiled[i].all = names, compiled
 	}
 	return compiled, nil
