@@ -357,6 +357,53 @@ func (r *refusing) Put(h uint64, key, block, body []byte) error {
 	return r.Disk.Put(h, key, block, body)
 }
 
+// While the disk was out of use, Put asked unless twice: before the disk refused, and again before the response landed in
+// memory. A write could happen in between.
+func TestPutAsksUnlessOnceWhateverTheDiskSays(t *testing.T) {
+	for _, err := range []error{nil, disk.ErrOff, disk.ErrReadOnly, disk.ErrBusy, disk.ErrRate, disk.ErrTooLarge, errMarkerLost} {
+		for _, inDemand := range []bool{false, true} {
+			for _, purged := range []bool{false, true} {
+				r := &refusing{Disk: newDisk(t, "")}
+				t.Cleanup(r.Disk.(*disk.Store).Close)
+				o := usualOptions()
+				o.Disk = r
+				s := newStoreOf(t, o)
+				r.err = disk.ErrOff
+				if inDemand {
+					mustPut(t, s, plain("/a", 1, 100))
+				}
+				r.err = err
+				asked := 0
+				got := s.Put(plain("/a", 2, 100), func() bool { asked++; return purged })
+				if asked != 1 || purged != (got == Purged) {
+					t.Errorf("%v, in demand %v, purged %v: got %v, asked %d times, want once", err, inDemand, purged, got, asked)
+				}
+			}
+		}
+	}
+}
+
+// A body that only the disk takes went to memory if the disk was busy and memory had a copy under the key. If it was
+// longer than the window, Put never returned.
+func TestABodyTooLongForMemoryDoesNotGoThereWhenTheDiskIsBusy(t *testing.T) {
+	r := &refusing{Disk: newDisk(t, "")}
+	t.Cleanup(r.Disk.(*disk.Store).Close)
+	o := usualOptions()
+	o.Disk, o.MaxDiskObjectBytes = r, 1<<20
+	s := newStoreOf(t, o)
+	r.err = disk.ErrOff
+	mustPut(t, s, plain("/a", 1, 100))
+	f := func(err error, want Outcome, held bool) {
+		t.Helper()
+		r.err = err
+		if got := s.Put(plain("/a", 2, 512<<10), nil); got != want || holds(s, "/a") != held {
+			t.Errorf("%v: got %v, an older one is held: %v, want %v, %v", err, got, holds(s, "/a"), want, held)
+		}
+	}
+	f(disk.ErrOff, TooLarge, true)
+	f(disk.ErrBusy, DiskBusy, false)
+}
+
 // TestDiskAgainstModel does what comes in any order, and holds each look-up to a plain account: it finds the latest
 // version, or nothing where that may be. Another process now and then knows nothing but the disk.
 func TestDiskAgainstModel(t *testing.T) {

@@ -61,42 +61,52 @@ func (w *written) free() {
 	}
 }
 
-// putOnDisk is Put for a Store with a Disk. It reports false if the disk is out of use: then nothing was changed, and
-// unless was not asked. Its content is that of b, if b is not nil.
-func (s *Store) putOnDisk(e *Entry, b *buffer.Buffer, unless func() bool) (o Outcome, done bool) {
+// putOnDisk is Put for a Store with a Disk, and tells whether the disk has the content of e now. If the disk is out of
+// use, e lands in memory by the same answer of unless. If b is not nil, the content is that of b.
+func (s *Store) putOnDisk(e *Entry, b *buffer.Buffer, unless func() bool) (o Outcome, onDisk bool) {
 	w, err := s.disk.write(e)
 	defer w.free()
 	if err != nil {
-		return outcomeOf(err), outcomeOf(err) != 0
+		return outcomeOf(err), false
 	}
 	w.buffer = b
 	s.loadVariantList(&w)
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
-		return Purged, true
+		return Purged, false
 	}
 	if err := s.writeLocked(&w); err != nil {
-		return s.refusedLocked(e, err)
+		return s.refusedLocked(e, err), false
 	}
 	s.dropReplacedLocked(&w, replaced)
 	return Stored, true
 }
 
-// refusedLocked handles a refusal of e by the disk, which has no record of its key any more. If memory has a copy under
-// the key, the key is in demand, so the copy is replaced in memory.
-func (s *Store) refusedLocked(e *Entry, err error) (o Outcome, done bool) {
-	o = outcomeOf(err)
-	if o == 0 {
-		return 0, false
+// refusedLocked handles a refusal of e by the disk, which has no record of its key any more. While the disk is out of
+// use, e goes to memory. Otherwise it goes there only if memory has a copy under the key: then the key is in demand.
+func (s *Store) refusedLocked(e *Entry, err error) Outcome {
+	o := outcomeOf(err)
+	fits := e.Content.cost() <= s.limits.maxObjectBytes // else only the disk takes it
+	it := s.heldLocked(e.Key)
+	inDemand := it != nil && bytes.Equal(it.Name(), e.Name)
+	switch {
+	case o == 0 && !fits:
+		return TooLarge
+	case o == 0, inDemand && fits:
+	case inDemand:
+		s.leaveLocked(it, replaced)
+		return o
+	default:
+		return o
 	}
-	if it := s.heldLocked(e.Key); it != nil && bytes.Equal(it.Name(), e.Name) && s.Takes(e.Content.Size(), e, true) {
-		a := s.arrival(e)
-		defer a.free()
-		s.storeLocked(a, replaced)
-		return InDemand, true
+	a := s.arrival(e)
+	defer a.free()
+	landed := s.putInMemoryLocked(a)
+	if o != 0 {
+		return InDemand
 	}
-	return o, true
+	return landed
 }
 
 // writeLocked puts w on the disk, and its marker if there is none yet. The record that it replaces is gone when it

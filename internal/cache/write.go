@@ -80,10 +80,9 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 // A response with other Vary names than the stored ones, or with none, replaces
 // all that its URL has stored: the latest response says how the URL varies.
 //
-// Unless, if not nil, is asked once whether e was purged while it was fetched.
-// No write to the cache happens between its answer and the landing of e, so a
-// caller that notes a purge first and calls Purge then never finds a purged
-// response stored. It must return quickly and not call the Store.
+// Unless, if not nil, is asked at most once whether e was purged while it was fetched; it is not asked if e is too
+// large. No write to the cache happens between its answer and the landing of e, so a caller that notes a purge first
+// and calls Purge then never finds a purged response stored. It must return quickly and not call the Store.
 func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 	o, _ := s.put(e, nil, unless)
 	return o
@@ -95,24 +94,19 @@ func (s *Store) put(e *Entry, b *buffer.Buffer, unless func() bool) (o Outcome, 
 		return TooLarge, false
 	}
 	if s.disk != nil {
-		if o, done := s.putOnDisk(e, b, unless); done {
-			return o, o == Stored
-		}
+		return s.putOnDisk(e, b, unless)
 	}
-	if e.Content.cost() > s.limits.maxObjectBytes {
-		return TooLarge, false // only the disk takes it
-	}
-	return s.putInMemory(e, unless), false
-}
-
-func (s *Store) putInMemory(e *Entry, unless func() bool) Outcome {
 	a := s.arrival(e)
 	defer a.free()
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
-		return Purged
+		return Purged, false
 	}
+	return s.putInMemoryLocked(a), false
+}
+
+func (s *Store) putInMemoryLocked(a arrival) Outcome {
 	if _, shared := s.storeLocked(a, replaced); shared {
 		return Joined
 	}
