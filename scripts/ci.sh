@@ -39,7 +39,7 @@ step lint
 # hostile and alloc are parts of test.
 step test
 step race
-step files
+step on-disk
 step fuzz FUZZTIME="${FUZZTIME:-5s}"
 if [ -x scripts/smoke.sh ]; then
 	step smoke

@@ -74,7 +74,6 @@ func rooms() map[string]room {
 		"internal/cache/disk/device": {ours: []string{"internal/nonblock"}, third: []string{"golang.org/x/sys"}},
 		"internal/cache/disk/index":  {},
 		"internal/cache/disk/layout": {},
-		"internal/cache/filetier":    {testOnly: true},
 		"internal/cachekey":          {ours: []string{"internal/field", "internal/wire"}},
 		"internal/compress":          {ours: []string{"internal/field", "internal/rfc9111"}, third: []string{brotli, compress}},
 		"internal/dashboard":         {ours: []string{"internal/page"}},

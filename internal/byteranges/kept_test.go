@@ -10,16 +10,9 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// file is content in a file.
-type file struct{ *bytes.Reader }
-
-func (file) Same(cache.File) bool { return false }
-func (file) Remove()              {}
-func (file) Update(*cache.Entry)  {}
-
 func keptEntryOf(body string) *cache.Object {
 	e := entryOf(body, "a/b").Entry()
-	e.Content = cache.Kept(file{bytes.NewReader([]byte(body))})
+	e.Content = cache.Kept(bytes.NewReader([]byte(body)))
 	return cache.NewObject(e)
 }
 

@@ -15,37 +15,21 @@ type Content struct {
 	kept  *fileContent // nil: in memory
 }
 
-// fileContent is content in a File, with the number of places in the Store that refer to it.
+// fileContent is content in a File.
 type fileContent struct {
 	File
-	apart  bool // not part of MaxBytes
-	places int  // reference count, the writer's
+	apart bool // not part of MaxBytes
 }
 
-// addRef counts one more reference from a place in the Store.
-func (c Content) addRef() {
-	if c.kept != nil {
-		c.kept.places++
-	}
+// File is content outside of memory: complete, never changed, and read by offset. It is safe for concurrent use.
+type File interface {
+	io.ReaderAt
+	// Size returns its length in bytes.
+	Size() int64
 }
 
-// dropRef takes back one addRef. It returns the File when that was the last reference, else nil.
-func (c Content) dropRef() File {
-	if c.kept == nil {
-		return nil
-	}
-	if c.kept.places--; c.kept.places > 0 {
-		return nil
-	}
-	return c.kept.File
-}
-
-// updateFile tells the File of the content of o, if it has one, that o is its entry now.
-func (o *Object) updateFile() {
-	if c := o.Content(); c.kept != nil {
-		c.kept.Update(o.Entry())
-	}
-}
+// Kept returns f as content. It counts as part of MaxBytes, as content in memory does.
+func Kept(f File) Content { return Content{kept: &fileContent{File: f}} }
 
 // InMemory returns b as content. Nobody may write to b afterwards.
 func InMemory(b []byte) Content { return Content{bytes: b} }
@@ -112,13 +96,7 @@ func (c Content) Section(offset, length int64) *io.SectionReader {
 	return io.NewSectionReader(c, offset, length)
 }
 
-// same reports whether both contents are known to be the same bytes. It reads no File.
+// same reports whether both contents lie in memory and are the same bytes. It reads no File.
 func (c Content) same(other Content) bool {
-	switch {
-	case c.kept == nil && other.kept == nil:
-		return bytes.Equal(c.bytes, other.bytes)
-	case c.kept != nil && other.kept != nil:
-		return c.kept == other.kept || c.kept.Same(other.kept.File)
-	}
-	return false
+	return c.kept == nil && other.kept == nil && bytes.Equal(c.bytes, other.bytes)
 }

@@ -32,10 +32,10 @@ func (d *diskTier) stats() TierStats {
 }
 
 // RecordEntry returns the entry that a record of the disk was made of, without content, from the record's block. An
-// entry without a status is a marker: it says which fields the URL varies by. The error is that of ParseEntry.
+// entry without a status is a marker: it says which fields the URL varies by. The error is that of parseEntry.
 func RecordEntry(block []byte) (*Entry, error) {
 	if len(block) < stampBytes {
 		return nil, damaged("its stamp")
 	}
-	return ParseEntry(block[stampBytes:])
+	return parseEntry(block[stampBytes:])
 }

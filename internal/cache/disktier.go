@@ -120,7 +120,7 @@ func (d *diskTier) appendBlock(b []byte, e *Entry) ([]byte, error) {
 	for _, n := range d.stamp {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
-	return AppendEntry(b, e)
+	return appendEntry(b, e)
 }
 
 // entryOf returns the entry of a block, without content; nil if the block is damaged or its stamp is not known.
@@ -135,7 +135,7 @@ func (d *diskTier) entryOf(block []byte) *Entry {
 	if !d.known(stamp) {
 		return nil
 	}
-	e, err := ParseEntry(block[stampBytes:])
+	e, err := parseEntry(block[stampBytes:])
 	if err != nil {
 		return nil
 	}

@@ -21,8 +21,8 @@
 //	  window   the newest entries                   clock.go
 //	  main     the entries requested most           main.go (ristretto), regions.go
 //	  index    which URLs have variants             index.go, clock.go
-//	content    in memory, or in a Medium            content.go, medium.go, encode.go
-//	disk       behind memory, if there is one       disktier.go, putdisk.go, load.go, recenthits.go
+//	content    of an entry                          content.go
+//	disk       behind memory, if there is one       disktier.go, putdisk.go, load.go, encode.go, recenthits.go
 //
 // A sighting is a request of a key that admission counts; a first sighting is a response stored at the first of them.
 //
@@ -38,8 +38,7 @@
 // docs/decisions/0081-small-objects-lie-in-regions.md). In this package, only block.go uses unsafe.
 //
 // A response is written through a Writer (writer.go). Its Commit says whether admission let the response in. The Store
-// decides where it goes and returns the outcome. A Medium holds content outside of memory: it takes bytes as they
-// arrive, and content that is too large for memory.
+// decides where it goes and returns the outcome. Content that is too large for memory goes to the disk as it arrives.
 //
 // A key is in one tier and in one place of it, except during a move. An entry that moves or is replaced is in its new
 // place before it leaves the old one. Look-ups search in the same order.

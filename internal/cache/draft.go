@@ -48,7 +48,7 @@ func (w *Writer) commitDraft(e *Entry, unless func() bool) Outcome {
 //
 // The record can be found a moment before unless is asked. A purge that comes in that moment reaches it by its mark, as
 // it reaches everything that is found.
-func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() bool) Outcome {
+func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() bool) (o Outcome) {
 	t := s.disk
 	w, err := t.headed(e)
 	defer w.free()
@@ -65,9 +65,13 @@ func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() 
 	s.loadVariantList(&w)
 	s.mu.Lock()
 	defer s.unlock()
+	defer func() {
+		if o != Stored { // also if unless has panicked
+			t.Remove(w.hash)
+		}
+	}()
 	t.changesOf(e.Key).Add(1)
 	if unless != nil && unless() {
-		t.Remove(w.hash)
 		return Purged
 	}
 	if err := s.markLocked(&w); err != nil {

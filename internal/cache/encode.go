@@ -38,7 +38,7 @@ const (
 	entrySumBytes   = 4
 )
 
-// Errors of ParseEntry.
+// Errors of parseEntry.
 var (
 	ErrEntryVersion = errors.New("cache: entry of another version")
 	ErrEntryDamaged = errors.New("cache: entry is damaged")
@@ -59,8 +59,8 @@ const (
 	allFlags = 1<<iota - 1
 )
 
-// AppendEntry appends the encoding of e, all but Content and Pin, that ParseEntry reads.
-func AppendEntry(b []byte, e *Entry) ([]byte, error) {
+// appendEntry appends the encoding of e, all but Content and Pin, that parseEntry reads.
+func appendEntry(b []byte, e *Entry) ([]byte, error) {
 	size := e.writtenBytes()
 	if size > math.MaxInt32 || e.Status < 0 || e.Status > math.MaxUint16 || e.URLLen < 0 || int(e.URLLen) > len(e.Name) {
 		return b, errEntryTooLarge
@@ -90,7 +90,7 @@ func AppendEntry(b []byte, e *Entry) ([]byte, error) {
 	return le.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
 }
 
-// writtenBytes returns the length of what AppendEntry appends.
+// writtenBytes returns the length of what appendEntry appends.
 func (e *Entry) writtenBytes() int64 {
 	n := entryFixedBytes + entrySumBytes + int64(len(e.Name)+tagBytes*len(e.Tags))
 	for _, v := range e.Vary {
@@ -128,9 +128,9 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(s))), s...) //nolint:gosec // below the size of the entry
 }
 
-// ParseEntry returns the entry that b encodes, without content. It keeps no reference to b. The error is
+// parseEntry returns the entry that b encodes, without content. It keeps no reference to b. The error is
 // ErrEntryVersion, or ErrEntryDamaged with what is wrong.
-func ParseEntry(b []byte) (*Entry, error) {
+func parseEntry(b []byte) (*Entry, error) {
 	switch {
 	case len(b) == 0:
 		return nil, damaged("it is empty")

@@ -45,7 +45,7 @@ func drawnEntry(r *rand.Rand) *Entry {
 
 func mustAppend(tb testing.TB, e *Entry) []byte {
 	tb.Helper()
-	b, err := AppendEntry(nil, e)
+	b, err := appendEntry(nil, e)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestEntriesComeBackAsTheyWere(t *testing.T) {
 		if len(e.Name) == 0 {
 			e.Name = []byte{}
 		}
-		got, err := ParseEntry(b)
+		got, err := parseEntry(b)
 		if err != nil || !reflect.DeepEqual(got, e) {
 			t.Fatalf("got %+v, %v\nwant %+v", got, err, e)
 		}
@@ -80,7 +80,7 @@ func TestDamagedEntriesAreKnown(t *testing.T) {
 	whole := mustAppend(t, drawnEntry(rand.New(rand.NewPCG(3, 4))))
 	f := func(what string, at int, b []byte) {
 		t.Helper()
-		if _, err := ParseEntry(b); !errors.Is(err, ErrEntryDamaged) && !errors.Is(err, ErrEntryVersion) {
+		if _, err := parseEntry(b); !errors.Is(err, ErrEntryDamaged) && !errors.Is(err, ErrEntryVersion) {
 			t.Errorf("%s at %d: got %v, want an error", what, at, err)
 		}
 	}
@@ -93,7 +93,7 @@ func TestDamagedEntriesAreKnown(t *testing.T) {
 	f("longer", len(whole), append(bytes.Clone(whole), 0))
 	next := bytes.Clone(whole)
 	next[0]++
-	if _, err := ParseEntry(next); !errors.Is(err, ErrEntryVersion) {
+	if _, err := parseEntry(next); !errors.Is(err, ErrEntryVersion) {
 		t.Errorf("got %v, want ErrEntryVersion", err)
 	}
 }
@@ -101,7 +101,7 @@ func TestDamagedEntriesAreKnown(t *testing.T) {
 // What cannot be written says so.
 func TestEntriesThatDoNotFitAreRefused(t *testing.T) {
 	for _, e := range []*Entry{{Status: -1}, {Status: 1 << 16}, {URLLen: 1}, {URLLen: -1, Name: []byte("a")}} {
-		if b, err := AppendEntry([]byte("x"), e); err == nil || string(b) != "x" {
+		if b, err := appendEntry([]byte("x"), e); err == nil || string(b) != "x" {
 			t.Errorf("%+v: got %q, %v, want an error", e, b, err)
 		}
 	}
@@ -117,7 +117,7 @@ func FuzzParseEntry(f *testing.F) {
 		if len(b) >= entryFixedBytes+entrySumBytes {
 			b = mended(b)
 		}
-		e, err := ParseEntry(b)
+		e, err := parseEntry(b)
 		if err != nil {
 			return
 		}

@@ -30,31 +30,19 @@ type ledger struct {
 	ages               [evictions]ages
 
 	now func() time.Time // nil: ages are not noted
-
-	leftovers *leftovers
 }
-
-// leftovers are the files that no entry refers to any more. They are the writer's, who removes them after it unlocks
-// Store.mu.
-type leftovers struct{ files []File }
 
 // addRef counts a reference from a place in the tier to the content of it.
 func (l *ledger) addRef(it *Object) {
 	if it.form&formApart != 0 {
-		c := it.Content()
-		it.Pin().Land(c.Size())
-		c.addRef()
+		it.Pin().Land(it.Content().Size())
 	}
 }
 
-// dropRef takes back one addRef. A File without references becomes a leftover.
+// dropRef takes back one addRef.
 func (l *ledger) dropRef(it *Object) {
-	if it.form&formApart == 0 {
-		return
-	}
-	it.Pin().Leave()
-	if f := it.Content().dropRef(); f != nil {
-		l.leftovers.files = append(l.leftovers.files, f)
+	if it.form&formApart != 0 {
+		it.Pin().Leave()
 	}
 }
 

@@ -280,15 +280,6 @@ func (f *onDisk) lends() bool {
 	return f.open && f.hit.Lends()
 }
 
-// Same implements File.
-func (f *onDisk) Same(other File) bool { return f == other }
-
-// Update implements File: the disk has the entry itself.
-func (f *onDisk) Update(*Entry) {}
-
-// Remove implements File: the disk itself decides what leaves.
-func (f *onDisk) Remove() {}
-
 func (f *onDisk) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

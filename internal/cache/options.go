@@ -23,8 +23,6 @@ type Options struct {
 	StageBytes int64
 	// Pinned counts the bodies that have left and are still being sent; nil counts none.
 	Pinned *pinned.Total
-	// Medium holds content outside of memory; nil: all content is in memory.
-	Medium Medium
 	// Disk stores admitted responses in place of memory. Memory then holds staged responses and copies of those
 	// requested most. Nil: there is no disk. The caller opens it before the Store, and closes it after the Store.
 	Disk Disk

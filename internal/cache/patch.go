@@ -81,7 +81,7 @@ func FoldPatch(block []byte, p disk.Patch) []byte {
 	if err != nil {
 		return nil
 	}
-	b, err := AppendEntry(slices.Clone(block[:stampBytes]), patched(e, p))
+	b, err := appendEntry(slices.Clone(block[:stampBytes]), patched(e, p))
 	if err != nil {
 		return nil
 	}

@@ -79,24 +79,14 @@ func (s *Store) Promote(k Key, name []byte) bool {
 			return moved
 		}
 	}
-	it := s.promote(k, name)
-	if it == nil {
-		return false
-	}
-	it.updateFile()
-	return true
-}
-
-// promote is Promote without the update of the File. It returns what has landed.
-func (s *Store) promote(k Key, name []byte) *Object {
 	s.mu.Lock()
 	defer s.unlock()
-	staged := s.stage.items.peek(k)
-	if staged == nil || !bytes.Equal(staged.value.Name(), name) {
-		return nil
+	slot := s.stage.items.peek(k) // again: it may have left
+	if slot == nil || !bytes.Equal(slot.value.Name(), name) {
+		return false
 	}
-	it, _ := s.storeLocked(arrival{Object: staged.value, lent: true}, promoted)
-	return it
+	s.storeLocked(arrival{Object: slot.value, lent: true}, promoted)
+	return true
 }
 
 // limitStagedLocked makes room for o, which the memory tier does not hold, among the variants of its URL. It evicts

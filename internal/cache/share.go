@@ -109,9 +109,6 @@ func (s *Store) addGuestLocked(it, other *Object) (guest *Object) {
 		sh = &share{bytes: c.cost(), host: other}
 		s.shares[other] = sh
 	}
-	if own := it.Content().kept; own != nil && own != c.kept {
-		s.leftovers.files = append(s.leftovers.files, own.File)
-	}
 	guest = it.withContent(c, other.Pin())
 	s.shares[guest] = sh
 	sh.guests = append(sh.guests, guest)

@@ -22,9 +22,9 @@ type stage struct {
 	urls     *clock[*record]
 }
 
-func newStage(maxBytes int64, left *leftovers, now func() time.Time) *stage {
+func newStage(maxBytes int64, now func() time.Time) *stage {
 	return &stage{
-		books:    ledger{leftovers: left, now: now},
+		books:    ledger{now: now},
 		maxBytes: maxBytes,
 		items:    newClock[*Object](maxBytes/bytesPerChain, 0),
 		urls:     newClock[*record](maxBytes/bytesPerURLChain, 0),

@@ -17,7 +17,6 @@ type Store struct {
 	index  *clock[*record]
 	stage  *stage
 	pinned *pinned.Total // nil: not counted
-	medium Medium        // nil: all content lies in memory
 	disk   *diskTier     // nil: there is none
 
 	renewed *clock[*renewal] // renewals of records on the disk
@@ -27,8 +26,6 @@ type Store struct {
 	orphans []*share           // shares whose host has left
 
 	inherited atomic.Int64 // how often a guest became a host; see Each
-
-	leftovers leftovers // guarded by mu
 
 	// mu makes the holder the one writer of window, main, index and stage.
 	mu sync.Mutex
@@ -44,7 +41,6 @@ func New(o Options) (*Store, error) {
 	s := &Store{
 		limits: l,
 		pinned: o.Pinned,
-		medium: o.Medium,
 		disk:   newDiskTier(o.Disk, l.memoryBytes),
 		window: newClock[*Object](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
@@ -52,8 +48,7 @@ func New(o Options) (*Store, error) {
 
 		renewed: newClock[*renewal](l.renewedBytes/bytesPerChain, 0),
 	}
-	s.books.now = o.Now
-	s.books.leftovers, s.stage = &s.leftovers, newStage(l.stageBytes, &s.leftovers, o.Now)
+	s.books.now, s.stage = o.Now, newStage(l.stageBytes, o.Now)
 	if s.main, err = newMainPart(l.mainBytes, s.costLocked, s.leftLocked); err != nil {
 		return nil, err
 	}

@@ -28,13 +28,6 @@ func (s *Store) Each(visit func(*Object)) {
 // stale. In the stage a replaced entry is removed as well, for a stale one is of no use there. No tier counts this as a
 // write. Revise must be quick and not call the Store; no write happens meanwhile.
 func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
-	if o := s.revise(k, revise); o != nil {
-		o.updateFile()
-	}
-}
-
-// revise is Revise without the update of the File. It returns the replacement, if there is one.
-func (s *Store) revise(k Key, revise func(*Entry) *Entry) *Object {
 	s.mu.Lock()
 	defer s.unlock()
 	if slot := s.stage.items.peek(k); slot != nil {
@@ -47,20 +40,18 @@ func (s *Store) revise(k Key, revise func(*Entry) *Entry) *Object {
 		was := it.Entry()
 		e := revise(was)
 		if e == was {
-			return nil
+			return
 		}
 		if e == nil {
 			s.leaveLocked(it, purged)
-			return nil
+			return
 		}
 		s.makeRoomLocked(e.Cost())
 		old := s.heldLocked(k) // making room may have evicted it, or made it a host
 		if old == it {
-			next := s.inPlaceLocked(e, it)
-			s.swapLocked(next, it)
-			return next
+			s.swapLocked(s.inPlaceLocked(e, it), it)
+			return
 		}
 		it = old
 	}
-	return nil
 }

@@ -52,10 +52,7 @@ func (o Outcome) String() string {
 // is held back.
 func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 	if bytes > s.limits.maxObjectBytes {
-		switch {
-		case s.medium != nil && bytes <= s.medium.Largest():
-		case admitted && bytes <= s.limits.maxDiskObjectBytes:
-		default:
+		if !admitted || bytes > s.limits.maxDiskObjectBytes {
 			return false
 		}
 		bytes = 0 // only its head counts
@@ -121,35 +118,31 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	if !s.Takes(e.Content.Size(), e, true) {
 		return false
 	}
-	it, ok := s.renew(e, serial, unless)
-	if it != nil {
-		it.updateFile()
-	}
+	ok := s.renew(e, serial, unless)
 	if r, found := s.renewed.find(e.Key); found && r.head.serial == e.Serial {
 		s.patchDisk(e, r.of)
 	}
 	return ok
 }
 
-// renew is Renew without the update of the File. It returns the replacement.
-func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *Object, ok bool) {
+// renew is Renew without the patch of the record on the disk.
+func (s *Store) renew(e *Entry, serial uint64, unless func() bool) bool {
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
-		return nil, true
+		return true
 	}
 	onDisk := s.noteRenewalLocked(e, serial)
 	if s.heldLocked(e.Key) == nil {
-		return nil, onDisk
+		return onDisk
 	}
 	s.makeRoomLocked(e.Cost())
 	old := s.heldLocked(e.Key) // again: making room may have evicted it
 	if old == nil || old.serial != serial || !bytes.Equal(old.Name(), e.Name) {
-		return nil, onDisk
+		return onDisk
 	}
-	it = s.inPlaceLocked(e, old)
-	s.swapLocked(it, old)
-	return it, true
+	s.swapLocked(s.inPlaceLocked(e, old), old)
+	return true
 }
 
 // swapLocked puts it into the window and removes old from its place. It counts only the difference of their sizes.
@@ -341,15 +334,10 @@ func collides(all []*Object, k Key) bool {
 	return slices.ContainsFunc(all, func(o *Object) bool { return o.key.Hi == k.Hi })
 }
 
-// unlock unlocks mu, and then removes the Files that this writer has left over.
+// unlock finds a host for each orphan and unlocks mu.
 func (s *Store) unlock() {
 	s.settleLocked()
-	files := s.leftovers.files
-	s.leftovers.files = nil
 	s.mu.Unlock()
-	for _, f := range files {
-		f.Remove()
-	}
 }
 
 // landLocked puts it into the window. An older entry under its Key leaves after that, so that a look-up always finds

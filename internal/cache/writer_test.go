@@ -2,151 +2,117 @@ package cache
 
 import (
 	"bytes"
-	"errors"
-	"strings"
 	"testing"
 
+	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/pinned"
 )
 
-// medium keeps content in byte slices and counts what it has.
-type medium struct {
-	largest       int64
-	full          bool
-	drafts, files int
-}
+// tooLongForMemory is the length of a body that usualOptions take only to the disk.
+const tooLongForMemory = 300 << 10
 
-type draft struct {
-	bytes.Buffer
-	m *medium
-}
-
-type mediumFile struct {
-	file
-	m *medium
-}
-
-func (m *medium) Largest() int64 { return m.largest }
-
-func (m *medium) Create(int64) (Draft, error) {
-	if m.full {
-		return nil, errors.New("full")
-	}
-	m.drafts++
-	return &draft{m: m}, nil
-}
-
-func (d *draft) Finish(*Entry) (File, error) {
-	d.m.drafts--
-	d.m.files++
-	return &mediumFile{file{Reader: bytes.NewReader(d.Bytes())}, d.m}, nil
-}
-
-func (d *draft) Abort() { d.m.drafts-- }
-
-func (f *mediumFile) Remove() { f.m.files-- }
-
-func mediumStore(t *testing.T, m *medium) *Store {
+func newWriterStore(t *testing.T) (*Store, *disk.Store) {
 	t.Helper()
-	return newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 4, StageBytes: 1 << 18, Medium: m})
+	o := usualOptions()
+	o.MaxDiskObjectBytes = 1 << 20
+	return newStoreOnDisk(t, o)
 }
 
-// However a fill ends, the medium has what is stored and nothing else.
+// However a fill ends, the disk has what is stored and nothing else.
 func TestWriterLeavesNothingButWhatIsStored(t *testing.T) {
-	body := []byte(strings.Repeat("x", 1000))
-	f := func(name string, write func(w *Writer) Outcome, want Outcome, files int) {
+	body := bytes.Repeat([]byte("x"), tooLongForMemory)
+	f := func(name string, write func(w *Writer) Outcome, want Outcome) {
 		t.Helper()
-		m := &medium{largest: 64 << 10}
-		s := mediumStore(t, m)
+		s, d := newWriterStore(t)
 		w := s.Write()
 		if got := write(&w); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 		w.Abort()
-		if m.drafts != 0 || m.files != files {
-			t.Errorf("%s: got %d drafts and %d files, want none and %d", name, m.drafts, m.files, files)
+		if n := d.Stats().Drafts; n != 0 {
+			t.Errorf("%s: got %d drafts, want none", name, n)
 		}
-		if e, ok := find(s, plain("/a", 0, 0).Key, []byte("/a")); ok != (files > 0) || ok && e.Content().Size() != 1000 {
-			t.Errorf("%s: found: %v, want %v", name, ok, files > 0)
+		o, _ := s.Load(sum("/a"), []byte("/a"))
+		if (o != nil) != (want == Stored) || o != nil && o.Content().Size() != tooLongForMemory {
+			t.Errorf("%s: found: %v, want %v", name, o != nil, want == Stored)
+		}
+		if o != nil {
+			s.Release(o)
 		}
 	}
 	never := func() bool { return false }
-	commit := func(w *Writer, body []byte, admitted bool, unless func() bool) Outcome {
-		o, inMemory := w.Commit(plain("/a", 0, 0), body, admitted, unless)
+	pieces := func(w *Writer, length int64) {
+		w.Begin(plain("/a", 0, 0), length)
+		w.Append(body[:400])
+		w.Append(body[400:])
+		if !w.Holds(int64(len(body))) || w.Holds(400) {
+			t.Errorf("got %d bytes, want all", w.size)
+		}
+	}
+	commit := func(w *Writer, unless func() bool) Outcome {
+		o, inMemory := w.Commit(plain("/a", 0, 0), nil, true, unless)
 		if inMemory {
-			t.Error("the body is in memory, want it in the medium")
+			t.Error("the body is in memory, want it on the disk")
 		}
 		return o
 	}
-	pieces := func(w *Writer) {
-		w.begin(-1)
-		w.Append(body[:400])
-		w.Append(body[400:])
-	}
-	f("as it came", func(w *Writer) Outcome { pieces(w); return commit(w, nil, true, never) }, Stored, 1)
-	f("held back", func(w *Writer) Outcome { pieces(w); return commit(w, body, false, never) }, Stored, 1)
-	f("given whole", func(w *Writer) Outcome { return commit(w, body, true, never) }, Stored, 1)
-	f("admitted on its way", func(w *Writer) Outcome { w.begin(1000); return commit(w, body, true, never) }, Stored, 1)
-	f("purged", func(w *Writer) Outcome { pieces(w); return commit(w, body, true, func() bool { return true }) }, Purged, 0)
+	f("of a known length", func(w *Writer) Outcome { pieces(w, tooLongForMemory); return commit(w, never) }, Stored)
+	f("of no known length", func(w *Writer) Outcome { pieces(w, -1); return commit(w, never) }, Stored)
+	f("purged", func(w *Writer) Outcome { pieces(w, -1); return commit(w, func() bool { return true }) }, Purged)
 	f("panicked", func(w *Writer) (o Outcome) {
 		defer func() { _ = recover() }()
-		pieces(w)
-		return commit(w, body, true, func() bool { panic("purges") })
-	}, 0, 0)
-	f("broken off", func(w *Writer) Outcome { pieces(w); return 0 }, 0, 0)
-}
-
-// Where the medium has no place the content stays in memory.
-func TestWriterWithoutAPlaceKeepsTheBody(t *testing.T) {
-	for _, m := range []Medium{nil, &medium{largest: 1 << 20, full: true}, &medium{largest: 10}} {
-		s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 4, Medium: m})
-		w, body := s.Write(), make([]byte, pinned.Least+1)
-		w.begin(int64(len(body)))
+		pieces(w, -1)
+		return commit(w, func() bool { panic("purges") })
+	}, 0)
+	f("broken off", func(w *Writer) Outcome { pieces(w, -1); return 0 }, 0)
+	f("longer than the disk takes", func(w *Writer) Outcome {
+		w.Begin(plain("/a", 0, 0), 2<<20)
 		w.Append(body)
 		if w.Holds(int64(len(body))) {
-			t.Errorf("%T: it has a place", m)
+			t.Error("a body that is too long was kept")
 		}
-		if o, inMemory := w.Commit(plain("/a", 0, 0), body, true, nil); o != Stored || !inMemory {
-			t.Errorf("%T: got %v, in memory %v, want both", m, o, inMemory)
-		}
-		e, ok := find(s, plain("/a", 0, 0).Key, []byte("/a"))
-		if b, _ := e.Content().Bytes(); !ok || &b[0] != &body[0] {
-			t.Errorf("%T: the body was copied", m)
+		return 0
+	}, 0)
+}
+
+// Content that memory has whole is not copied, whether there is a disk or not: the body that was passed is stored.
+func TestWriterKeepsTheBodyItIsGiven(t *testing.T) {
+	for _, withDisk := range []bool{false, true} {
+		for _, admitted := range []bool{true, false} {
+			s := newStoreOf(t, usualOptions())
+			if withDisk {
+				s, _ = newWriterStore(t)
+			}
+			w, body := s.Write(), make([]byte, pinned.Least+1)
+			if admitted {
+				w.Begin(plain("/a", 0, 0), int64(len(body)))
+			}
+			w.Append(body)
+			if w.Holds(int64(len(body))) {
+				t.Error("a short body was written to the disk as it came")
+			}
+			if o, inMemory := w.Commit(plain("/a", 0, 0), body, admitted, nil); o != Stored || !inMemory {
+				t.Errorf("disk %v, admitted %v: got %v, in memory %v, want both", withDisk, admitted, o, inMemory)
+			}
+			if withDisk && admitted {
+				continue // the queue of the disk has it
+			}
+			e, ok := find(s, sum("/a"), []byte("/a"))
+			if b, _ := e.Content().Bytes(); !ok || &b[0] != &body[0] {
+				t.Errorf("disk %v, admitted %v: the body was copied", withDisk, admitted)
+			}
 		}
 	}
 }
 
-// What is larger than memory allows is stored where a medium takes it, and counts with its head.
+// What is larger than memory allows is taken only where a disk takes it and admission has let it in.
 func TestObjectsLargerThanMemoryAllows(t *testing.T) {
-	m := &medium{largest: 8 << 20}
-	s := mediumStore(t, m)
+	s, _ := newWriterStore(t)
 	e := plain("/large", 0, 0)
-	if !s.Takes(4<<20, e, true) || !s.Takes(4<<20, e, false) || s.Takes(9<<20, e, true) {
-		t.Fatal("want 4 MiB taken and 9 MiB not")
+	if !s.Takes(tooLongForMemory, e, true) || s.Takes(tooLongForMemory, e, false) || s.Takes(2<<20, e, true) {
+		t.Error("want 300 KiB taken of what is admitted, and neither if held back nor 2 MiB")
 	}
-	w := s.Write()
-	w.begin(-1)
-	piece := make([]byte, 1<<20)
-	for range 4 {
-		w.Append(piece)
-	}
-	if o, _ := w.Commit(e, nil, true, nil); o != Stored {
-		t.Fatalf("got %v, want stored", o)
-	}
-	got, ok := find(s, e.Key, e.Name)
-	e.Content = Content{}
-	if !ok || got.Content().Size() != 4<<20 || s.Stats().Objects != 1 || s.Bytes() != e.Cost() || s.Stats().WriteBytes != 4<<20 {
-		t.Errorf("got %v, %+v, want 4 MiB written that count with a head of %d", ok, s.Stats(), e.Cost())
-	}
-	s.Purge(e.URL, e.Name)
-	if m.files != 0 || s.Bytes() != 0 {
-		t.Errorf("after a purge: got %d files and %d bytes, want none", m.files, s.Bytes())
-	}
-	w.begin(-1)
-	for range 9 {
-		w.Append(piece)
-	}
-	if w.Holds(9<<20) || m.drafts != 0 {
-		t.Error("more than the medium takes was kept")
+	if s = newStoreOf(t, usualOptions()); s.Takes(tooLongForMemory, e, true) {
+		t.Error("without a disk 300 KiB are taken")
 	}
 }

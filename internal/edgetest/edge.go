@@ -19,7 +19,6 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/cache/filetier"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/front/http1"
@@ -110,19 +109,12 @@ type Options struct {
 	// empty.
 	Node, Instance string
 
-	// Files has all content lie in files (internal/cache/filetier). It is for all edges where
-	// EDGEPROXY_TEST_FILES is 1, but for those with Disk.
-	Files bool
-	// Folder is the directory of files that outlive the edge, and come back with the next one that has it
-	// and the same PurgeDir; "" is one for this edge alone. LargestFile is the longest content that lies in a
-	// file; 0 is MaxObjectBytes.
-	Folder      string
-	LargestFile int64
-
 	// Disk has the edge keep what it stores on a disk (internal/cache/disk). It is for all edges where EDGEPROXY_TEST_DISK is
-	// 1, but for those with Files. DiskPath is a directory that outlives the edge; "" is one for this edge alone.
-	Disk     bool
-	DiskPath string
+	// 1. DiskPath is a directory that outlives the edge; "" is one for this edge alone. MaxDiskObjectBytes is the longest
+	// content that the disk takes; 0 is MaxObjectBytes.
+	Disk               bool
+	DiskPath           string
+	MaxDiskObjectBytes int64
 
 	// Sampler says which requests are traced, into Spans, which the test closes; nil is none.
 	Sampler *spans.Sampler
@@ -168,10 +160,8 @@ func (o *Options) setDefaults(tb testing.TB) {
 	w.FalsePositiveRate = cmp.Or(w.FalsePositiveRate, 0.0001)
 	w.RotateEvery = cmp.Or(w.RotateEvery, 30*time.Minute)
 	o.Origin.Name = cmp.Or(o.Origin.Name, "app")
-	o.LargestFile = cmp.Or(o.LargestFile, o.MaxObjectBytes)
-	o.Disk = o.Disk || o.DiskPath != ""
-	o.Files = o.Files || o.Folder != "" || os.Getenv("EDGEPROXY_TEST_FILES") == "1" && !o.Disk
-	o.Disk = o.Disk || os.Getenv("EDGEPROXY_TEST_DISK") == "1" && !o.Files
+	o.MaxDiskObjectBytes = cmp.Or(o.MaxDiskObjectBytes, o.MaxObjectBytes)
+	o.Disk = o.Disk || o.DiskPath != "" || os.Getenv("EDGEPROXY_TEST_DISK") == "1"
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
@@ -204,12 +194,9 @@ type Edge struct {
 	Store    *cache.Store
 	Registry *prometheus.Registry
 	Live     proxy.Live // that it goes by, for Proxy.Swap
-	Restored int        // entries that an earlier edge has left in Options.Folder
 
-	purges  *purge.Table   // e.Proxy.Purges, unless a test breaks that
-	files   *filetier.Tier // nil: content lies in memory
-	folder  string         // of files
-	disk    *disk.Store    // nil: there is none
+	purges  *purge.Table // e.Proxy.Purges, unless a test breaks that
+	disk    *disk.Store  // nil: there is none
 	sends   *pace.Watch
 	copies  *sendfile.Copies
 	gate    *admission.Gate
@@ -233,15 +220,13 @@ func Start(tb testing.TB, o Options) *Edge {
 	total := pinned.NewTotal(cmp.Or(o.PinnedBytes, 1<<40))
 	e.sends = pace.New(pace.Options{Send: o.SendRate, Pinned: total, Log: slog.New(slog.DiscardHandler)})
 	e.copies = sendfile.New(sendfile.Options{MaxBytes: o.MaxBytes / 4, Log: slog.New(slog.DiscardHandler)})
-	medium := e.openFiles(tb, &o)
 	e.openDisk(tb, &o)
 	e.Store, err = cache.New(cache.Options{
-		Medium: medium, Disk: e.tier(), MaxDiskObjectBytes: o.LargestFile,
+		Disk: e.tier(), MaxDiskObjectBytes: o.MaxDiskObjectBytes,
 		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, StageBytes: o.StageBytes,
 		Pinned: total, Metrics: cache.NewMetrics(e.Registry),
 	})
 	must(tb, err)
-	e.restore(tb, &o)
 	gate := admission.Options{SecondHit: &o.Window, Counting: &o.Window}
 	if o.OpenBelow > 0 {
 		gate.OpenBelow = func() bool { return e.Store.Fill() < o.OpenBelow }
@@ -270,10 +255,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	listener.AnswerLivez(o.Livez)
 	e.server = e.newServer(listener, &o)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
-	tb.Cleanup(func() {
-		e.stop()
-		e.checkFiles(tb)
-	})
+	tb.Cleanup(e.stop)
 	return e
 }
 

@@ -17,14 +17,6 @@ const (
 // TestScenarios runs every scenario in a bubble of its own.
 func TestScenarios(t *testing.T) { scenarios(t, Options{}) }
 
-// otherInFiles are the scenarios that go otherwise where content lies in files, and why.
-var otherInFiles = map[string]string{
-	"r_stored_was_said_without_memory": "a body that outgrows memory on its way is stored all the same",
-}
-
-// TestScenariosInFiles runs them where no content lies in memory.
-func TestScenariosInFiles(t *testing.T) { scenarios(t, Options{Files: true}) }
-
 // TestScenariosOnDisk runs them where what is stored goes to a disk.
 func TestScenariosOnDisk(t *testing.T) { scenarios(t, Options{Disk: true}) }
 
@@ -45,7 +37,7 @@ func scenarios(t *testing.T, o Options) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
-		if o.Files && otherInFiles[name] != "" || o.Disk && otherOnDisk[name] != "" {
+		if o.Disk && otherOnDisk[name] != "" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +51,7 @@ func scenarios(t *testing.T, o Options) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.options.Files, w.options.Disk = o.Files, o.Disk
+				w.options.Disk = o.Disk
 				if err := w.run(steps); err != nil {
 					t.Error(err)
 				}

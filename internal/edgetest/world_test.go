@@ -50,7 +50,7 @@ func (w *world) open() {
 	w.options.Origin.Address, w.options.Origin.Dial = "origin.test:80", w.down.dial
 	if o := w.shielded; o != nil {
 		o.Node, o.Instance, o.Listener, o.Origin = "shield", "shield", w.middle, w.options.Origin
-		o.Files = w.options.Files
+		o.Disk = w.options.Disk
 		w.options.Origin.Address, w.options.Origin.Dial = "shield.test:80", w.middle.dial
 		w.shield = Start(w.tb, *o)
 	}

@@ -1,10 +1,6 @@
 package model
 
-import (
-	"io"
-
-	"edgeproxy/internal/cache"
-)
+import "io"
 
 // zeros is content of so many zero bytes. It takes no memory.
 type zeros int64
@@ -21,12 +17,3 @@ func (z zeros) ReadAt(p []byte, offset int64) (int, error) {
 	}
 	return n, nil
 }
-
-// Same implements cache.File. Entries of a model share no content.
-func (zeros) Same(cache.File) bool { return false }
-
-// Update implements cache.File.
-func (zeros) Update(*cache.Entry) {}
-
-// Remove implements cache.File.
-func (zeros) Remove() {}

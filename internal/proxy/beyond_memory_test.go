@@ -2,11 +2,9 @@ package proxy_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -32,13 +30,7 @@ type beyondRig struct {
 	goOn    chan bool     // true: the rest follows; false: the origin breaks off
 }
 
-// newBeyondRig returns one with files for as much as largest bytes; 0 is memory alone.
-func newBeyondRig(t *testing.T, version string, largest int64, chunked bool) *beyondRig {
-	t.Helper()
-	return newBeyondRigOf(t, version, chunked, edgetest.Options{Files: largest > 0, LargestFile: largest})
-}
-
-func newBeyondRigOf(t *testing.T, version string, chunked bool, o edgetest.Options) *beyondRig {
+func newBeyondRig(t *testing.T, version string, chunked bool, o edgetest.Options) *beyondRig {
 	t.Helper()
 	r := &beyondRig{film: strings.Repeat("0123456789abcdef", beyondMemory/16), begun: make(chan struct{}, 8), goOn: make(chan bool, 8)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -109,7 +101,7 @@ func read(t *testing.T, res *http.Response) string {
 }
 
 // beyond runs test for each version of HTTP, with and without a length that is known before.
-func beyond(t *testing.T, largest int64, test func(t *testing.T, r *beyondRig)) {
+func beyond(t *testing.T, o edgetest.Options, test func(t *testing.T, r *beyondRig)) {
 	t.Helper()
 	for _, version := range []string{"HTTP/1.1", "HTTP/2"} {
 		for _, chunked := range []bool{false, true} {
@@ -117,17 +109,14 @@ func beyond(t *testing.T, largest int64, test func(t *testing.T, r *beyondRig)) 
 			if chunked {
 				name = version + " chunks"
 			}
-			t.Run(name, func(t *testing.T) { test(t, newBeyondRig(t, version, largest, chunked)) })
+			t.Run(name, func(t *testing.T) { test(t, newBeyondRig(t, version, chunked, o)) })
 		}
 	}
 }
 
 // What is larger than memory allows is not stored where there is nothing else.
 func TestLargerThanMemoryIsNotStoredByMemoryAlone(t *testing.T) {
-	if os.Getenv("EDGEPROXY_TEST_FILES") == "1" {
-		return // there is something else
-	}
-	beyond(t, 0, func(t *testing.T, r *beyondRig) {
+	beyond(t, edgetest.Options{}, func(t *testing.T, r *beyondRig) {
 		for range 2 {
 			r.goOn <- true
 			res := r.ask(t.Context(), t, "")
@@ -147,10 +136,18 @@ func TestLargerThanMemoryIsNotStoredByMemoryAlone(t *testing.T) {
 	})
 }
 
-// Where a tier takes it, it is stored from its first byte, while clients read along; then it is a
-// hit, also for a Range, read by offset.
-func TestLargerThanMemoryIsStoredWhereATierTakesIt(t *testing.T) {
-	beyond(t, 1<<20, func(t *testing.T, r *beyondRig) {
+// onDiskBeyond has a disk that takes what memory does not.
+var onDiskBeyond = edgetest.Options{Disk: true, MaxDiskObjectBytes: 1 << 20}
+
+// Where the disk takes it, it is stored from its first byte, while clients read along; then it is a hit, also for a
+// Range, read by offset. A fill that broke off before leaves nothing behind.
+func TestLargerThanMemoryIsStoredOnDisk(t *testing.T) {
+	beyond(t, onDiskBeyond, func(t *testing.T, r *beyondRig) {
+		r.goOn <- false
+		if b, err := io.ReadAll(r.ask(t.Context(), t, "").Body); err == nil {
+			t.Errorf("the origin broke off: got %d bytes and no error", len(b))
+		}
+		<-r.begun
 		leader := r.ask(t.Context(), t, "")
 		<-r.begun
 		follower := r.ask(t.Context(), t, "")
@@ -169,87 +166,37 @@ func TestLargerThanMemoryIsStoredWhereATierTakesIt(t *testing.T) {
 		if got := <-whole; got != r.film {
 			t.Errorf("follower: got %d bytes", len(got))
 		}
-		hit := r.ask(t.Context(), t, "")
-		if got, status := read(t, hit), hit.Header.Get("Cache-Status"); got != r.film || !strings.Contains(status, "; hit") {
-			t.Errorf("got %d bytes, %s, want a hit", len(got), status)
+		for range 3 {
+			hit := r.ask(t.Context(), t, "")
+			if got, status := read(t, hit), hit.Header.Get("Cache-Status"); got != r.film || !strings.Contains(status, "; hit") {
+				t.Errorf("got %d bytes, %s, want a hit", len(got), status)
+			}
 		}
 		part := r.ask(t.Context(), t, "bytes=200000-250000")
 		if got, status := read(t, part), part.Header.Get("Cache-Status"); part.StatusCode != http.StatusPartialContent || got != r.film[200000:250001] || !strings.Contains(status, "; hit") {
 			t.Errorf("range: got %d, %d bytes, %s, want a hit", part.StatusCode, len(got), status)
 		}
-		if drafts, files := r.Kept(); drafts != 0 || files != 1 || r.Store.Objects() != 1 {
-			t.Errorf("got %d drafts, %d files and %d objects, want one file of one object", drafts, files, r.Store.Objects())
+		if st := r.Store.Stats(); st.Disk.Writes != 1 || st.Objects != 0 {
+			t.Errorf("got %+v and %d objects in memory, want one write of the disk", st.Disk, st.Objects)
 		}
 	})
 }
 
-// The same for a disk.
-func TestLargerThanMemoryIsStoredOnDisk(t *testing.T) {
-	for _, version := range []string{"HTTP/1.1", "HTTP/2"} {
-		for _, chunked := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s chunked %v", version, chunked), func(t *testing.T) { beyondOnDisk(t, version, chunked) })
-		}
-	}
-}
-
-func beyondOnDisk(t *testing.T, version string, chunked bool) {
-	t.Helper()
-	r := newBeyondRigOf(t, version, chunked, edgetest.Options{Disk: true, LargestFile: 1 << 20})
-	r.goOn <- false
-	if b, err := io.ReadAll(r.ask(t.Context(), t, "").Body); err == nil {
-		t.Errorf("the origin broke off: got %d bytes and no error", len(b))
-	}
-	<-r.begun
-	leader := r.ask(t.Context(), t, "")
-	<-r.begun
-	follower := r.ask(t.Context(), t, "")
-	if status := follower.Header.Get("Cache-Status"); !strings.Contains(status, "collapsed") {
-		t.Errorf("follower: got %s, want collapsed", status)
-	}
-	r.goOn <- true
-	whole := make(chan string)
-	go func() {
-		b, _ := io.ReadAll(follower.Body)
-		whole <- string(b)
-	}()
-	if got := read(t, leader); got != r.film {
-		t.Errorf("leader: got %d bytes", len(got))
-	}
-	if got := <-whole; got != r.film {
-		t.Errorf("follower: got %d bytes", len(got))
-	}
-	for range 3 {
-		hit := r.ask(t.Context(), t, "")
-		if got, status := read(t, hit), hit.Header.Get("Cache-Status"); got != r.film || !strings.Contains(status, "; hit") {
-			t.Errorf("got %d bytes, %s, want a hit", len(got), status)
-		}
-	}
-	part := r.ask(t.Context(), t, "bytes=200000-250000")
-	if got, status := read(t, part), part.Header.Get("Cache-Status"); part.StatusCode != http.StatusPartialContent || got != r.film[200000:250001] || !strings.Contains(status, "; hit") {
-		t.Errorf("range: got %d, %d bytes, %s, want a hit", part.StatusCode, len(got), status)
-	}
-	if st := r.Store.Stats(); st.Disk.Writes != 1 || st.Objects != 0 {
-		t.Errorf("got %+v and %d objects in memory, want one write of the disk", st.Disk, st.Objects)
-	}
-}
-
 // What breaks off in the midst leaves nothing behind, whether its client goes or its origin.
 func TestLargerThanMemoryLeavesNothingWhereItBreaksOff(t *testing.T) {
-	beyond(t, 1<<20, func(t *testing.T, r *beyondRig) {
+	beyond(t, onDiskBeyond, func(t *testing.T, r *beyondRig) {
 		ctx, leave := context.WithCancel(t.Context())
 		gone := r.ask(ctx, t, "")
 		<-r.begun
 		eventually(t, "the fill has a draft", func() bool {
-			drafts, _ := r.Kept()
-			return drafts == 1
+			return r.Disk().Stats().Drafts == 1
 		})
 		leave()
 		_, _ = io.Copy(io.Discard, gone.Body)
 		r.goOn <- false // where it goes on for the store
 		nothing := func() bool {
-			drafts, files := r.Kept()
-			left, err := os.ReadDir(r.Folder())
-			return drafts == 0 && files == 0 && err == nil && len(left) == 0
+			st := r.Disk().Stats()
+			return st.Drafts == 0 && st.Objects == 0
 		}
 		eventually(t, "the draft of the client that went is gone", nothing)
 		select {

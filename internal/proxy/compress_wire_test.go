@@ -158,7 +158,7 @@ func TestALargeBodyIsCompressed(t *testing.T) {
 	const size = 3 << 20
 	body := page(size)
 	for name, o := range map[string]edgetest.Options{
-		"memory": {}, "files": {Files: true}, "disk": {Disk: true}, "the disk alone": {Disk: true, MaxObjectBytes: 64 << 10, LargestFile: 8 << 20}, "too large": {MaxObjectBytes: 64 << 10},
+		"memory": {}, "disk": {Disk: true}, "the disk alone": {Disk: true, MaxObjectBytes: 64 << 10, MaxDiskObjectBytes: 8 << 20}, "too large": {MaxObjectBytes: 64 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Rule, o.Compress, o.MaxBytes, o.InflightBytes = always(), gzips(), 64<<20, 16<<20

@@ -56,19 +56,21 @@ func TestAPageLeavesConnectionsAsTheyAre(t *testing.T) {
 	eventually(t, "nothing is held", func() bool { return e.Metric(t, "edgeproxy_inflight_bytes") == 0 && e.Proxy.InFlight() == 0 })
 }
 
-// TestAStoredErrorThatLiesInAFileIsNotReadForItsPage: the page is in memory.
-func TestAStoredErrorThatLiesInAFileIsNotReadForItsPage(t *testing.T) {
-	e, app := startBefore(t, edgetest.Options{Rule: always(), Files: true}, func(c *edgetest.Conn) {
+// TestAStoredErrorThatLiesOnTheDiskIsNotReadForItsPage: the page is in memory.
+func TestAStoredErrorThatLiesOnTheDiskIsNotReadForItsPage(t *testing.T) {
+	body := strings.Repeat("hello", 40_000)
+	o := edgetest.Options{Rule: always(), Disk: true, MaxObjectBytes: 64 << 10, MaxDiskObjectBytes: 1 << 20}
+	e, app := startBefore(t, o, func(c *edgetest.Conn) {
 		for c.Next() != nil {
-			c.Say("HTTP/1.1 404 X\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nhello")
+			c.Say("HTTP/1.1 404 X\r\nCache-Control: max-age=60\r\nContent-Length: 200000\r\n\r\n" + body)
 		}
 	})
-	ask(t, e, asGet("/a")).want(t, 404, "fwd=uri-miss; stored", "hello")
+	ask(t, e, asGet("/a")).want(t, 404, "fwd=uri-miss; stored", body)
 	withPages(t, e)
 	ask(t, e, asGet("/a")).want(t, 404, "hit; ttl=59", "<p>Sorry")
 	ask(t, e, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-1\r\n\r\n").want(t, 404, "hit; ttl=59", "<p>Sorry")
 	mustSwap(t, e, func(*proxy.Live) {})
-	ask(t, e, asGet("/a")).want(t, 404, "hit; ttl=59", "hello")
+	ask(t, e, asGet("/a")).want(t, 404, "hit; ttl=59", body)
 	if app.Requests() != 1 {
 		t.Errorf("got %d origin requests, want 1", app.Requests())
 	}

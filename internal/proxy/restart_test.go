@@ -70,13 +70,6 @@ func (r *restartRig) killed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.options.PurgeDir = to
-	if r.options.Folder != "" {
-		to = t.TempDir()
-		if err := os.CopyFS(to, os.DirFS(r.options.Folder)); err != nil {
-			t.Fatal(err)
-		}
-		r.options.Folder = to
-	}
 }
 
 // askEdge asks e for a target, in a language if one follows it behind a blank, and returns the version that

@@ -62,12 +62,11 @@ func copyBody(f *inflight, w *cache.Writer, resp *origin.Response) (size int64, 
 	return size, nil
 }
 
-// write makes w take the body from its first byte on, if it will be stored or staged. If there was no memory for it, the head
+// write makes w take the body from its first byte on, if it will be stored. If there was no memory for it, the head
 // has said that it is not stored.
 func (f *fill) write(w *cache.Writer) {
-	h := f.head
-	if w.Wants() && f.flight.KeptWhole() && (f.flight.Admitted() || f.keepsInStage(max(h.length, 0))) {
-		w.Begin(h.entry, h.length, f.flight.Admitted())
+	if w.Wants() && f.flight.KeptWhole() && f.flight.Admitted() {
+		w.Begin(f.head.entry, f.head.length)
 	}
 }
 
