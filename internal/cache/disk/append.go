@@ -353,11 +353,15 @@ func (v *volume) giveUp(a *appender) {
 		return
 	}
 	v.open[a.seg.kind-1] = nil
+	cut := v.call(func() error { return a.file.Cut(a.at) })
 	for _, l := range a.landing {
+		if cut != nil && !l.dead { // it may be in the file, and is found there without a footer
+			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+			v.changed(l.entry.Hash)
+		}
 		v.end(l, l.entry.Hash)
 	}
 	a.landing = nil
-	_ = v.call(func() error { return a.file.Cut(a.at) })
 	_ = v.sealOff(a)
 }
 

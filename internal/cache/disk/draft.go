@@ -16,7 +16,8 @@ import (
 // At most one buffer of it, 1 MiB, waits in memory. A draft that fits in the buffer is put like any other record. A longer one gets a range of a
 // segment for itself, which counts as part of MaxBytes from then on.
 type Draft struct {
-	v      *volume
+	s      *Store
+	v      *volume // that was in use when it began
 	hash   uint64
 	length int64 // of the body; -1: unknown
 	bodyAt int64
@@ -46,7 +47,7 @@ func (s *Store) Create(h uint64, length, head int64) (*Draft, error) {
 	v, err := s.volume.Load(), ErrOff
 	var d *Draft
 	if v != nil {
-		d, err = v.create(h, length, or(head, draftHead))
+		d, err = v.create(s, h, length, or(head, draftHead))
 	}
 	if err != nil {
 		s.counts.refused(err)
@@ -55,7 +56,7 @@ func (s *Store) Create(h uint64, length, head int64) (*Draft, error) {
 	return d, nil
 }
 
-func (v *volume) create(h uint64, length, head int64) (*Draft, error) {
+func (v *volume) create(s *Store, h uint64, length, head int64) (*Draft, error) {
 	most := min(v.o.MaxObjectBytes, layout.MaxBody)
 	switch {
 	case length > most || head > layout.MaxKey+layout.MaxBlock:
@@ -70,7 +71,7 @@ func (v *volume) create(h uint64, length, head int64) (*Draft, error) {
 		v.drafts.Add(-1)
 		return nil, ErrBusy
 	}
-	d := &Draft{v: v, hash: h, length: length, bodyAt: layout.HeadRoom(head, most)}
+	d := &Draft{s: s, v: v, hash: h, length: length, bodyAt: layout.HeadRoom(head, most)}
 	if length >= 0 {
 		d.bodyAt = layout.HeadRoom(head, length)
 	}
@@ -189,6 +190,9 @@ func (d *Draft) Commit(key, block []byte) error {
 	}
 	if err != nil {
 		d.v.remove(d.hash)
+	}
+	d.s.changed(d.v, d.hash)
+	if err != nil {
 		d.lose(err)
 		return err
 	}

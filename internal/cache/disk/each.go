@@ -59,7 +59,7 @@ func (v *volume) parts() parts {
 // then the segments by their numbers, and then again the segments to which records may have moved meanwhile, until none has.
 func (v *volume) each(visit func(*Item) bool) error {
 	for _, p := range v.queue.all() {
-		if !visit(&Item{Hash: p.Hash, Key: p.Key, Block: p.Block, BodyBytes: p.shape.BodyBytes, remove: func() { v.queue.dropPut(p) }}) {
+		if !visit(&Item{Hash: p.Hash, Key: p.Key, Block: p.Block, BodyBytes: p.shape.BodyBytes, remove: func() { v.removePut(p) }}) {
 			return errStopped
 		}
 	}
@@ -87,6 +87,13 @@ func (v *volume) each(visit func(*Item) bool) error {
 		}
 		from = now.next
 	}
+}
+
+// removePut removes a record that waits to be written, and what it replaces, which the writer has not removed yet.
+func (v *volume) removePut(p *put) {
+	v.buryOlder(p.Hash) // first: else it would be found for a moment
+	v.queue.dropPut(p)
+	v.changed(p.Hash)
 }
 
 // stopping reports whether v is being closed.
@@ -166,6 +173,7 @@ func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit f
 						if v.index.Remove(e.Hash, p) {
 							v.buried(p)
 						}
+						v.changed(e.Hash)
 					},
 				})
 			}

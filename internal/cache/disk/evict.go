@@ -75,22 +75,26 @@ func oldest(all []*segment) *segment {
 // drop evicts a segment and rewrites its records with hits; or it lets the segment stay for a lap.
 func (v *volume) drop(s *segment) {
 	v.fillIn(s)
+	v.hidden.Add(1) // until its file is gone: of a record that is evicted and then replaced, nothing is logged
 	v.mu.Lock()
 	other := !slices.Contains(v.small, s)
 	v.mu.Unlock()
 	if other { // it turned out to have large records, or to be foreign
+		v.hidden.Add(-1)
 		return
 	}
 	entries, err := v.entriesOf(s)
 	if err == nil {
 		l := v.takeHits(s, entries)
 		if v.stays(l) {
+			v.hidden.Add(-1)
 			v.stay(s)
 			return
 		}
 		v.rewrite(s, v.chosen(s, l))
 	}
 	v.unlink(s)
+	v.hidden.Add(-1)
 }
 
 // chosen returns the records of s to rewrite: those with the most hits, as far as rewriteShare allows. It removes the others from the
@@ -268,14 +272,43 @@ func (v *volume) unlink(s *segment) {
 	v.mu.Unlock()
 	v.slot(s.number).CompareAndSwap(s, nil)
 	v.patches.drop(uint16(s.number % slotCount)) //nolint:gosec // below 65,536
-	err := v.call(func() error { return v.dir.Remove(segmentName(s.number)) })
-	v.mu.Lock()
-	if err == nil {
-		v.used -= bytes
-		v.segments--
+	if gone := (leftover{s.number, bytes}); v.note(v.removeFile(gone)) != nil {
+		v.hidden.Add(1)
+		v.left = append(v.left, gone)
 	}
-	v.mu.Unlock()
 	s.letGo()
+}
+
+// leftover is the file of a segment that has left, and could not be removed. The next opening finds its records again.
+type leftover struct {
+	number uint64
+	bytes  int64
+}
+
+func (v *volume) removeFile(l leftover) error {
+	if err := v.watched(func() error { return notThere(v.dir.Remove(segmentName(l.number))) }); err != nil {
+		return err
+	}
+	v.unsynced = true
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.used -= l.bytes
+	v.segments--
+	return nil
+}
+
+// removeLeft removes the files that could not be removed before. It returns why one still cannot.
+func (v *volume) removeLeft() (err error) {
+	left := v.left
+	v.left = nil
+	for _, l := range left {
+		if failed := v.removeFile(l); failed != nil {
+			v.left, err = append(v.left, l), failed
+			continue
+		}
+		v.hidden.Add(-1)
+	}
+	return err
 }
 
 // insert puts s in order, by when it was visited.

@@ -60,6 +60,8 @@ func (v *volume) fillIn(s *segment) {
 		}
 		if errors.Is(err, layout.ErrForeign) {
 			v.setAside(s)
+		} else {
+			v.hidden.Add(1) // perhaps the next opening can read it
 		}
 		v.counts.unreadable.Add(1)
 		v.o.Log.Warn("a segment of the disk tier cannot be read; its objects are misses", "path", v.o.Path, "segment", segmentName(s.number), "error", err.Error())

@@ -6,12 +6,23 @@ import (
 	"slices"
 
 	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
 )
 
 // freeing is a large record that is no longer in the index, and whose bytes are to be freed.
 type freeing struct {
 	seg           *segment
 	offset, bytes int64
+	logged        bool // as removed
+}
+
+// noteFreeing returns f as one that has to wait. It is logged, as it would be back with the next opening until then.
+func (v *volume) noteFreeing(f freeing) freeing {
+	if !f.logged {
+		v.log.add(v.head, layout.Removed{Segment: f.seg.number, Offset: f.offset})
+		f.logged = true
+	}
+	return f
 }
 
 // freed reports whether the record takes no bytes any more, or leaves with all of its segment.
@@ -21,17 +32,17 @@ func (v *volume) freed(f freeing) bool { return !v.isListed(f.seg) || f.seg.punc
 func (v *volume) free(out []freeing) {
 	out = append(v.limbo, out...)
 	v.limbo = nil
-	slices.SortFunc(out, func(a, b freeing) int {
+	slices.SortStableFunc(out, func(a, b freeing) int { // those that waited come first
 		return cmp.Or(cmp.Compare(a.seg.number, b.seg.number), cmp.Compare(a.offset, b.offset))
 	})
-	out = slices.Compact(out) // a waiting record comes again when the hand passes it
+	out = slices.CompactFunc(out, func(a, b freeing) bool { return a.seg == b.seg && a.offset == b.offset }) // a waiting record comes again when the hand passes it
 	var run run
 	for _, f := range out {
 		switch {
 		case v.freed(f):
 			continue
 		case v.pins.has(place(f.seg.number, f.offset, f.bytes)):
-			v.limbo = append(v.limbo, f)
+			v.limbo = append(v.limbo, v.noteFreeing(f))
 			continue
 		case !run.takes(f):
 			v.punch(run)
@@ -58,6 +69,11 @@ func (v *volume) punch(r run) {
 	err := v.detach(r)
 	if err == nil {
 		err = v.call(func() error { return seg.file.Load().Punch(offset, bytes) })
+	}
+	if err != nil {
+		for i := range r {
+			r[i] = v.noteFreeing(r[i])
+		}
 	}
 	switch {
 	case err == nil:

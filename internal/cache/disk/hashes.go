@@ -23,6 +23,24 @@ func (s *hashes) add(h uint64) {
 	}
 }
 
+// merge adds all of other.
+func (s *hashes) merge(other *hashes) {
+	for i := range other.bits {
+		if more := other.bits[i].Load(); more != 0 {
+			s.bits[i].Or(more)
+		}
+	}
+}
+
+func (s *hashes) empty() bool {
+	for i := range s.bits {
+		if s.bits[i].Load() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *hashes) has(h uint64) bool {
 	i := h >> (64 - hashBits)
 	return s.bits[i/64].Load()&(1<<(i%64)) != 0

@@ -78,6 +78,7 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 		turns: make(chan struct{}, o.Reads), slots: make([]atomic.Pointer[segment], slotCount),
 		stop: make(chan struct{}), ended: make(chan struct{}), broke: make(chan struct{}), rate: rate{perSecond: o.WriteRate, left: o.WriteRate, since: o.Now()},
 	}
+	v.recent.Store(newHashes())
 	if err := v.probe(); err != nil {
 		return nil, err
 	}
@@ -252,6 +253,7 @@ func (v *volume) start() {
 	slices.Reverse(all) // the newest first
 	v.measureRoom()
 	v.checkedAt = v.o.Now()
+	v.settled, v.owed = v.checkedAt, true
 	v.wg.Add(1)
 	go v.run()
 	v.wg.Go(v.scrub)

@@ -12,15 +12,15 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// Options configure Open. Zero means the default where one is named.
+// Options configure Open. None may be below 0. In those that name a default, 0 means that default.
 type Options struct {
 	// Path is the directory. Open creates it if it is missing. It has one user at a time.
 	Path string
 	// MaxBytes bounds the size of the directory, in bytes: at least MinBytes.
 	MaxBytes int64
-	// MaxObjectBytes bounds a record's body: by default 1 GiB, and never above an eighth of MaxBytes.
+	// MaxObjectBytes bounds a record's body: by default 1 GiB. More than an eighth of MaxBytes means an eighth.
 	MaxObjectBytes int64
-	// MinFree is how many bytes of the file system stay free. If there are fewer, records are evicted.
+	// MinFree is how many bytes of the file system stay free. If there are fewer, records are evicted. 0: the file system may become full.
 	MinFree int64
 	// WriteRate bounds the average write rate, in bytes a second; 0: no bound.
 	WriteRate int64
@@ -35,9 +35,12 @@ type Options struct {
 	ScrubRate int64
 	// Reads bounds how many reads wait for the device at once: 4 a processor by default, and at least 16.
 	Reads int
-	// ReadWait is how long a read waits for its turn, and ReadDeadline how long for the device, before it is given up: 20 ms, 1 s.
-	ReadWait, ReadDeadline time.Duration
-	// Deadline is how long one call of the writer may take before the directory counts as failed: 10 s.
+	// ReadWait is how long a read waits for its turn before it is given up: 20 ms by default.
+	ReadWait time.Duration
+	// ReadDeadline is how long a read waits for the device before it is given up, and Commit for the writer: 1 s by default.
+	ReadDeadline time.Duration
+	// Deadline is how long one call of the writer may take before the directory counts as failed, and how long Close waits: 10 s by default. No
+	// value turns off one of the three.
 	Deadline time.Duration
 	// Fold returns block with p applied, in memory of its own, when a record is rewritten; nil: without changes. Without Fold a Patch is lost
 	// then. It runs in the writer's goroutine.

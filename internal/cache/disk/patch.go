@@ -18,7 +18,7 @@ type Patch [layout.PatchBytes]byte
 var ErrNotFound = errors.New("disk: not found")
 
 // Patch attaches p to the record of key, whose hash is h: to the one with this serial (Hit.Serial), and to no later one. From then on Find
-// returns p and no earlier Patch. It is logged soon, and survives a kill then; when the record is rewritten, Options.Fold gets it. Patch may
+// returns p and no earlier Patch. It is logged soon, and survives a kill then, or a failure of the directory; when the record is rewritten, Options.Fold gets it. Patch may
 // wait for the device, as Find does. Errors: ErrNotFound, also for a record that waits to be written, ErrBusy if too many have one, ErrSlow,
 // ErrReadOnly, ErrOff.
 func (s *Store) Patch(h uint64, key []byte, serial uint64, p Patch) error {

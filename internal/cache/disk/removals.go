@@ -57,16 +57,21 @@ func (v *volume) logRemovals() error {
 // syncRemovals syncs the log.
 func (v *volume) syncRemovals() error {
 	v.takeDead()
-	if err := v.logRemovals(); err != nil {
+	if err := errors.Join(v.removeLeft(), v.logRemovals()); err != nil {
 		return err
 	}
-	if !v.log.dirty {
-		return nil
+	if v.log.dirty {
+		if err := v.call(v.log.file.Sync); err != nil {
+			return fmt.Errorf(removalsName+": %w", err)
+		}
+		v.log.dirty = false
 	}
-	if err := v.call(v.log.file.Sync); err != nil {
-		return fmt.Errorf(removalsName+": %w", err)
+	if v.unsynced {
+		if err := v.call(v.dir.Sync); err != nil {
+			return err
+		}
+		v.unsynced = false
 	}
-	v.log.dirty = false
 	return nil
 }
 
@@ -139,7 +144,7 @@ func (v *volume) replaceRemovals(b []byte) error {
 		v.mu.Unlock()
 	}
 	size := int64(len(b))
-	v.log = &removals{file: f, size: size, clean: size}
+	v.log, v.unsynced = &removals{file: f, size: size, clean: size}, true
 	v.mu.Lock()
 	v.used += size
 	v.mu.Unlock()

@@ -121,6 +121,7 @@ func (v *volume) unreserve(r *reserved) {
 	err := v.call(func() error { return a.file.Cut(a.at) })
 	v.add(a.seg, -r.bytes)
 	if err != nil {
+		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: a.at}) // the record may be there, if its head was written
 		v.endSegment(a)
 		return
 	}
@@ -142,7 +143,7 @@ func (v *volume) publish(r *reserved, p *put) error {
 		v.queue.finish(p, nil)
 		return nil
 	}
-	v.buryOlder(p.Hash)
+	v.replace(p.Hash)
 	v.takeDead()
 	err := v.logRemovals()
 	v.serial++

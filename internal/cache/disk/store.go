@@ -58,9 +58,9 @@ func (s *Store) begin(v *volume) {
 	s.seed.Store(v.head.Seed)
 	v.forgot = s.missed.Load()
 	v.missed = newHashes()
-	v.start()
-	s.volume.Store(v)
+	s.volume.Store(v) // before the fill looks into forgot: who notes a hash there too late finds v, and removes it there
 	s.missed.Store(v.missed)
+	v.start()
 	s.why.Store(nil)
 }
 
@@ -70,14 +70,27 @@ func (s *Store) Seed() uint64 { return s.seed.Load() }
 // miss notes that the record under h was replaced or removed while the directory is not in use.
 func (s *Store) miss(h uint64) {
 	s.missed.Load().add(h)
-	if v := s.volume.Load(); v != nil { // opened since then
+	for v := s.volume.Load(); v != nil; { // opened since then
 		v.remove(h)
+		next := s.volume.Load()
+		if next == v {
+			return
+		}
+		v = next
+	}
+}
+
+// changed says that the record under h was replaced or removed in v. If v was replaced meanwhile, its successor has not seen that.
+func (s *Store) changed(v *volume, h uint64) {
+	if s.volume.Load() != v {
+		s.miss(h)
 	}
 }
 
 // Put takes a record: h is the hash of key, block and body are opaque. It never waits. The bytes become the Store's: nobody may change them.
-// When it returns nil, Find finds the record. Whatever it returns, the record that was under h before has left. Errors: ErrBusy, ErrRate,
-// ErrTooLarge, ErrReadOnly, ErrOff.
+// When it returns nil, Find finds the record, until the directory fails: then a record that was not written yet is lost. Whatever it returns, the
+// record that was under h before has left, also when the directory has failed and is in use again. After a restart it may be back: see Remove.
+// Errors: ErrBusy, ErrRate, ErrTooLarge, ErrReadOnly, ErrOff.
 func (s *Store) Put(h uint64, key, block, body []byte) error {
 	return s.put(put{Record: layout.Record{Hash: h, Key: key, Block: block, Body: body}})
 }
@@ -95,6 +108,7 @@ func (s *Store) put(p put) error {
 		return ErrOff
 	}
 	err := v.put(&p)
+	s.changed(v, p.Hash)
 	if err != nil {
 		s.counts.refused(err)
 		return err
@@ -145,19 +159,21 @@ func (s *Store) Hits(h uint64) (hits int, ok bool) {
 	return v.hits(h)
 }
 
-// Remove removes all records of the key with hash h. They are not found any more when Remove returns. After a kill they may be back, until Keep
-// has returned.
+// Remove removes all records of the key with hash h. They are not found any more when Remove returns, also when the directory has failed, before
+// or after that, and is in use again. After a restart they may be back: after a kill, until Keep has returned nil; where the directory is
+// read-only or fails, also after Close, as only this process knows of the removal then.
 func (s *Store) Remove(h uint64) {
-	switch v := s.volume.Load(); {
-	case v == nil:
+	v := s.volume.Load()
+	if v == nil {
 		s.miss(h)
-	case !v.readOnly:
-		v.remove(h)
+		return
 	}
+	v.remove(h)
+	s.changed(v, h)
 }
 
 // Keep waits until all removals so far are on the disk: after a kill or a loss of power the records are not back. An error says that they may
-// be.
+// be: ErrOff and ErrReadOnly too.
 func (s *Store) Keep() error {
 	v := s.volume.Load()
 	if v == nil {

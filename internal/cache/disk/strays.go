@@ -29,7 +29,7 @@ func (g *Group) removeElsewhere(own *Store, h uint64) {
 // fills reports whether there may be records that Holds does not know yet.
 func (s *Store) fills() bool {
 	v := s.volume.Load()
-	if v == nil {
+	if v == nil || v.failed() || v.hidden.Load() > 0 {
 		return true
 	}
 	v.mu.Lock()

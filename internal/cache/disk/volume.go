@@ -28,6 +28,8 @@ type volume struct {
 	slots    []atomic.Pointer[segment] // by the low 16 bits of their numbers
 	forgot   *hashes                   // hashes put or removed while the index fills, or while the directory was not in use
 	missed   *hashes                   // the same for the next opening
+	recent   atomic.Pointer[hashes]    // hashes put or removed since the writer last began to settle
+	hidden   atomic.Int64              // segments that may have records that are neither in the index nor in the log
 
 	// the writer's
 	open      [2]*appender // small, large; nil: none yet
@@ -35,6 +37,11 @@ type volume struct {
 	drafting  []*reserved  // the ranges of drafts
 	headRoom  []byte       // for the head of the next record
 	log       *removals
+	before    *hashes    // hashes put or removed before recent, while they are not settled; nil: they are
+	owed      bool       // the removals of what is in forgot are not settled
+	left      []leftover // files that could not be removed
+	unsynced  bool       // the directory has changed since it was last synced
+	settled   time.Time  // when the writer last tried to settle
 	hand      hand
 	stayed    int       // segments of small records that stayed since makeRoom began
 	limbo     []freeing // evicted, and still read by someone
@@ -110,11 +117,14 @@ func (v *volume) fail(err error) {
 func (v *volume) failed() bool { return v.failure.Load() != nil }
 
 // call makes one system call of the writer, so that the watch sees how long it takes.
-func (v *volume) call(do func() error) error {
+func (v *volume) call(do func() error) error { return v.note(v.watched(do)) }
+
+// watched is call for a call whose failure says nothing of the directory.
+func (v *volume) watched(do func() error) error {
 	v.calling.Store(v.o.Now().UnixNano())
 	err := do()
 	v.calling.Store(0)
-	return v.note(err)
+	return err
 }
 
 // failuresToEnd is how many consecutive failed calls make the directory count as failed.
@@ -153,6 +163,9 @@ func (v *volume) put(p *put) error {
 		p.shape = shape
 		if err = v.queue.add(p); err == nil {
 			v.forgot.add(p.Hash)
+			if v.failed() { // perhaps the writer has ended, and does not take it
+				v.missed.add(p.Hash)
+			}
 			return nil
 		}
 	}
@@ -162,12 +175,19 @@ func (v *volume) put(p *put) error {
 
 // remove removes the records under h.
 func (v *volume) remove(h uint64) {
-	if v.failed() {
-		v.missed.add(h)
-	}
 	v.forgot.add(h) // before the index: an entry that is filled in later is checked here
 	v.queue.drop(h)
 	v.buryOlder(h)
+	v.changed(h)
+}
+
+// changed notes that the record under h was replaced or removed, once the writer has been told so. As long as that may not be on the disk, the next
+// opening has to know it.
+func (v *volume) changed(h uint64) {
+	v.recent.Load().add(h)
+	if v.failed() {
+		v.missed.add(h)
+	}
 }
 
 // touch counts a hit of the indexed records under h.
@@ -190,13 +210,22 @@ func (v *volume) hits(h uint64) (hits int, ok bool) {
 	return hits, ok
 }
 
-// buryOlder removes the records under h from the index.
-func (v *volume) buryOlder(h uint64) {
+// buryOlder removes the records under h from the index. It reports whether there were any.
+func (v *volume) buryOlder(h uint64) (were bool) {
 	var room [16]index.Place
 	for _, p := range v.index.FindAll(h, room[:0]) {
 		if v.index.Remove(h, p) {
 			v.buried(p)
+			were = true
 		}
+	}
+	return were
+}
+
+// replace is buryOlder for a record that the writer is about to write. While the index fills, forgot has its hash.
+func (v *volume) replace(h uint64) {
+	if v.buryOlder(h) || v.hidden.Load() > 0 {
+		v.changed(h)
 	}
 }
 

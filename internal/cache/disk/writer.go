@@ -85,7 +85,7 @@ func (v *volume) freeDead(d deadRecord) {
 		return // the hand frees it later
 	}
 	if shape, err := v.head.Need(fixed[:], d.segment.number, d.offset); err == nil {
-		v.free([]freeing{{seg: d.segment, offset: d.offset, bytes: shape.Bytes}})
+		v.free([]freeing{{seg: d.segment, offset: d.offset, bytes: shape.Bytes, logged: true}})
 		v.unlinkEmpty(d.segment)
 	}
 }
@@ -98,16 +98,21 @@ func (v *volume) isListed(s *segment) bool {
 
 // writePut writes one record, or gives it up.
 func (v *volume) writePut(p *put) {
-	if v.failed() || v.queue.isGone(p) {
+	if v.failed() {
+		v.missed.add(p.Hash) // what it replaces is still on the disk
 		v.queue.finish(p, nil)
 		return
 	}
+	if v.queue.isGone(p) {
+		v.queue.finish(p, nil)
+		return
+	}
+	v.replace(p.Hash) // also a record of another key that the index cannot tell apart; and even if p is given up
 	if v.makeRoom(p.shape.Bytes) != nil {
 		v.queue.finish(p, nil)
 		v.counts.full.Add(1)
 		return
 	}
-	v.buryOlder(p.Hash) // also a record of another key that the index cannot tell apart
 	v.takeDead()
 	v.serial++
 	p.Serial = v.serial
@@ -169,6 +174,40 @@ func (v *volume) look(now time.Time) {
 		v.shortenRemovals()
 	}
 	_ = v.makeRoom(0)
+	if now.Sub(v.settled) >= settleAfter || now.Before(v.settled) {
+		v.settled = now
+		v.settle()
+	}
+}
+
+// settleAfter is how long what was put or removed is remembered for the next opening at least, and how often it is made durable instead.
+const settleAfter = 10 * time.Second
+
+// settle makes all removals so far durable. After that the next opening need not know what was put or removed before.
+func (v *volume) settle() {
+	if v.before == nil {
+		if v.recent.Load().empty() && !v.owed {
+			return
+		}
+		v.before = v.recent.Swap(newHashes()) // who still has the old one has told the writer of the removal
+	}
+	filled := v.forgot.done.Load()
+	if v.syncRemovals() != nil || v.hidden.Load() > 0 {
+		return
+	}
+	v.before = nil
+	v.owed = v.owed && !filled
+}
+
+// unsettled returns to the next opening what may not be on the disk.
+func (v *volume) unsettled() {
+	v.missed.merge(v.recent.Load())
+	if v.before != nil {
+		v.missed.merge(v.before)
+	}
+	if v.owed {
+		v.missed.merge(v.forgot)
+	}
 }
 
 // measureRoom sets the limit by the free bytes of the file system.
@@ -200,11 +239,12 @@ func (v *volume) sayRoom(limit int64) {
 	}
 }
 
-// abandon gives up all that waits in the queue.
+// abandon gives up all that waits in the queue. It leaves to the next opening what was replaced or removed, and may still be on the disk.
 func (v *volume) abandon() {
 	for _, a := range v.open {
 		if a != nil {
 			for _, l := range a.landing {
+				v.missed.add(l.entry.Hash) // it may be in the file, and have been removed since
 				v.end(l, l.entry.Hash)
 			}
 		}
@@ -212,8 +252,10 @@ func (v *volume) abandon() {
 	v.open = [2]*appender{}
 	w := v.queue.take()
 	for _, p := range w.puts {
+		v.missed.add(p.Hash)
 		v.queue.finish(p, nil)
 	}
+	v.unsettled()
 	for _, done := range append(w.keeps, w.clears...) {
 		done <- *v.failure.Load()
 	}
