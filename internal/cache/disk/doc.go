@@ -35,7 +35,8 @@
 //   - A directory that fails, hangs or vanishes costs only its hits. The Store opens it again by itself.
 //   - Foreign files are neither read nor deleted.
 //
-// Remove takes effect at once, and survives a kill once the writer has logged it. A caller that needs a guarantee calls Keep, or keeps a
+// Remove takes effect at once, also for a directory that fails and is opened again, and survives a kill once the writer has logged it. The log is
+// synced every settleAfter. A caller that needs a guarantee calls Keep, or keeps a
 // log of its own and asks it at each hit. internal/purge is such a log, of purges and of invalidations by unsafe requests.
 //
 // How it works: layout defines the bytes, device makes the system calls, index (8 bytes an object) says where records are. One goroutine
