@@ -25,6 +25,7 @@ type Disk interface {
 	Hits(h uint64) (hits int, ok bool)
 	Remove(h uint64)
 	Patch(h uint64, key []byte, serial uint64, p disk.Patch) error
+	Complete() bool
 	Keep() error
 	Flush() error
 	Create(h uint64, length, head int64) (*disk.Draft, error)
@@ -50,6 +51,35 @@ func (s *Store) HasDisk() bool { return s.disk != nil }
 // OnDisk reports whether a record may be on the disk under name, so that Load is worth the wait. It does not wait.
 func (s *Store) OnDisk(name []byte) bool { return s.disk != nil && s.disk.Holds(s.disk.hash(name)) }
 
+// KeepRemovals waits until no response that was removed, or was not found, can come back from the Disk: neither now nor after a
+// kill or a loss of power. The error says why that is not certain. But a variant that no marker lists may be found again; see
+// OnlyListed.
+func (s *Store) KeepRemovals() error {
+	switch {
+	case s.disk == nil:
+		return nil
+	case !s.disk.Complete():
+		return errIncomplete
+	}
+	return s.disk.Keep()
+}
+
+// errIncomplete says that the disk may have records that its index does not know.
+var errIncomplete = errors.New("cache: the index of the disk is incomplete")
+
+// OnlyListed makes variants on the disk that were born up to a generation (Entry.Born) be found only if the marker of their
+// URL lists them. Purge does not reach one whose marker has left; it would be found again with the next marker.
+func (s *Store) OnlyListed(born uint64) {
+	if s.disk == nil {
+		return
+	}
+	for was := s.disk.listedOnly.Load(); was < born; was = s.disk.listedOnly.Load() {
+		if s.disk.listedOnly.CompareAndSwap(was, born) {
+			return
+		}
+	}
+}
+
 // diskTier is the Disk of a Store.
 //
 // A record's block is a Stamp, followed by the entry (encode.go). A response without Vary is stored under the name of
@@ -66,6 +96,9 @@ type diskTier struct {
 
 	copies atomic.Int64 // see Stats
 
+	listedOnly atomic.Uint64  // see OnlyListed
+	landing    map[uint64]int // drafts that can be found and are not listed yet, by the hash of their names; guarded by Store.mu
+
 	// changes counts the writes and removals of keys; several keys share a counter. What was read from the disk may be
 	// copied to memory only while the counter has the same value as before the read.
 	changes [changeShares]atomic.Uint32
@@ -81,7 +114,7 @@ func newDiskTier(d Disk, memoryBytes int64) *diskTier {
 	if d == nil {
 		return nil
 	}
-	return &diskTier{Disk: d, seed: d.Seed(), known: func(Stamp) bool { return true }, recentHits: newRecentHits(memoryBytes)}
+	return &diskTier{Disk: d, seed: d.Seed(), known: func(Stamp) bool { return true }, recentHits: newRecentHits(memoryBytes), landing: map[uint64]int{}}
 }
 
 func (d *diskTier) hash(name []byte) uint64 { return xxh3.HashSeed(name, d.seed) }

@@ -205,6 +205,25 @@ func (s *Store) unlistLocked(slot *slot[*record], hash uint64) {
 	s.settleListLocked(slot, was)
 }
 
+// removeUnlisted removes o, a variant with this hash on the disk, if it has to be listed and is not. It reports whether it did.
+func (s *Store) removeUnlisted(o *Object, hash uint64) bool {
+	if o.born > s.disk.listedOnly.Load() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	if s.disk.landing[hash] > 0 {
+		return false
+	}
+	one := diskVariant{hash: hash, key: o.key}
+	slot := s.index.peek(o.URL())
+	if slot == nil || !slot.value.describes(o) || !slot.value.disk.known.Load() || slices.Contains(slot.value.disk.all, one) {
+		return false
+	}
+	s.disk.forget(one)
+	return true
+}
+
 // forget removes a variant from the disk, and reports whether it was there.
 func (d *diskTier) forget(one diskVariant) bool {
 	held := d.Holds(one.hash)

@@ -53,6 +53,8 @@ func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() 
 	w, err := t.headed(e)
 	defer w.free()
 	if err == nil {
+		s.draftLands(w.hash, 1)
+		defer s.draftLands(w.hash, -1)
 		err = d.Commit(w.name, w.block)
 	}
 	if err != nil {
@@ -80,4 +82,13 @@ func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() 
 	t.books.landed(size)
 	s.dropReplacedLocked(&w, replaced)
 	return Stored
+}
+
+// draftLands notes that a draft is about to be found and listed, or that one has been.
+func (s *Store) draftLands(hash uint64, more int) {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.disk.landing[hash] += more; s.disk.landing[hash] == 0 {
+		delete(s.disk.landing, hash)
+	}
 }

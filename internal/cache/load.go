@@ -46,6 +46,10 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 	}
 	head := r.head
 	if head.Varies() { // its marker stays as long as it does, or nobody would find it
+		if s.removeUnlisted(head, h) {
+			f.hit.Free()
+			return nil, nil
+		}
 		s.disk.Touch(s.disk.hash(head.URLName()))
 	}
 	if renewed := s.renewedOf(k, head.serial, name); renewed != nil {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
 )
@@ -37,28 +38,42 @@ const (
 
 var causeWords = [causeCount]string{"target", "location", "content_location", "group", "purge_method"}
 
+// forgotten says what was done so that what an unsafe request has invalidated does not come back.
+type forgotten struct {
+	marks    uint64      // left among the purges
+	unmarked []purge.URL // of these, nothing may come back from the disk
+}
+
 // invalidate forgets what is stored for a URL whose state the request may have changed, and for
 // those that the response names (RFC 9111 section 4.4), as far as the route allows it. It returns how many
 // marks of purges it has left.
 func (p *Proxy) invalidate(x *exchange, resp *origin.Response) (marks uint64) {
-	if marks = p.invalidateNamed(x, resp); marks > 0 {
+	done := p.invalidateNamed(x, resp)
+	if len(done.unmarked) > 0 && p.Purges.Keeps() && p.Store.KeepRemovals() != nil {
+		for _, u := range done.unmarked {
+			p.markURL(u, false)
+			done.marks++
+		}
+		p.purgeCount.Add(1)
+	}
+	if done.marks > 0 {
 		_ = p.Purges.Keep() // the table tells the log; the client can do nothing about it
 	}
-	return marks
+	return done.marks
 }
 
-func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) (marks uint64) {
+func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) (done forgotten) {
 	kind, count := x.route.Invalidate, &x.route.metrics.invalidations
 	if kind == InvalidateUnsafe {
-		marks = p.invalidateGroups(x, resp)
+		done.marks = p.invalidateGroups(x, resp)
 	}
 	if kind == InvalidateNone || !rfc9111.Invalidates(string(x.method), resp.Status) {
-		return marks
+		return done
 	}
-	marks += p.invalidateURL(x.scheme, x.host, x.target)
+	p.invalidateURL(x.scheme, x.host, x.target, &done)
 	count[causeTarget].Add(1)
 	if kind == InvalidateSameURL {
-		return marks
+		return done
 	}
 	location, uri := "", x.uri()
 	for _, by := range [...]struct {
@@ -71,28 +86,58 @@ func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) (marks uint6
 		}
 		location = raw
 		if target, err := wire.ParseTarget([]byte(raw), x.scheme, false); err == nil {
-			marks += p.invalidateURL(x.scheme, x.host, target)
+			p.invalidateURL(x.scheme, x.host, target, &done)
 			count[by.cause].Add(1)
 		}
 	}
-	return marks
+	return done
 }
 
 // invalidateURL forgets what an unsafe request has changed. It leaves a mark among the purges
 // only where something stored could not be found, or could come back: with a restart, or from the disk.
-func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) (marks uint64) {
+func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target, done *forgotten) {
 	resources, selects := p.resources(scheme, host, target)
+	before := done.marks
 	for _, u := range resources {
-		if selects || p.Purges.Keeps() || p.Store.HasDisk() {
+		switch {
+		case selects, p.Purges.Keeps() && !p.Store.HasDisk():
 			p.markURL(u, false)
-			marks++
+			done.marks++
+			p.forget(u)
+		case p.Store.HasDisk():
+			p.invalidateOnDisk(u, done)
+		default:
+			p.forget(u)
 		}
-		p.forget(u)
 	}
-	if marks > 0 {
+	if done.marks > before {
 		p.purgeCount.Add(1)
 	}
-	return marks
+}
+
+// invalidateOnDisk is invalidateURL for a URL of which all that is stored can be found, in memory or on the disk. Any client can
+// invalidate any number of URLs, and too many marks reach what they do not name. So there is a mark
+//
+//   - for a flight that may be about to store: what it writes to the disk can be found a moment before it is
+//     known to be purged;
+//   - for what was stored, unless there is little room for marks. It has been removed, and the mark is in
+//     the journal of purges if the removal does not reach the disk.
+//
+// Of what is left without a mark, the disk keeps the removals (see invalidate), and nothing that it
+// does not list is found again.
+func (p *Proxy) invalidateOnDisk(u purge.URL, done *forgotten) {
+	p.Store.OnlyListed(p.Purges.Now())
+	held := p.mayHold(u)
+	objects, flights := p.forgetAll(u)
+	switch {
+	case flights > 0:
+		p.markURL(u, false)
+		done.marks++
+	case (held || objects > 0) && p.tryMarkURL(u):
+		done.marks++
+	default:
+		done.unmarked = append(done.unmarked, u)
+	}
 }
 
 // invalidateGroups purges the groups that the answer to an unsafe request names, of

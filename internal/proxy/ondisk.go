@@ -64,4 +64,5 @@ func stamp(s *cache.Store, id purge.Identity) {
 	s.Stamped(cache.Stamp{id.History, id.Run, id.KeySeed}, func(other cache.Stamp) bool {
 		return id.Knows(purge.Identity{History: other[0], Run: other[1], KeySeed: other[2]})
 	})
+	s.OnlyListed(id.First()) // an earlier process may have invalidated the others without a mark
 }

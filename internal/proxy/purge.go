@@ -201,25 +201,63 @@ func (p *Proxy) markPrefix(u purge.URL, soft bool) {
 	p.Purges.Prefix(u, soft, purge.URL{Scheme: u.Scheme, Host: u.Host, Target: key})
 }
 
+// tryMarkURL is markURL, hard, unless there is little room for marks: then it leaves none and returns false.
+func (p *Proxy) tryMarkURL(u purge.URL) (marked bool) {
+	p.queryRules.ForgetAll(p.pathOf(u), func(rule *queryrules.Rule) {
+		if rule == nil {
+			marked = p.Purges.TryURL(u)
+			return
+		}
+		_, key := rule.AppendKey(nil, u.Scheme, u.Host, u.Target)
+		marked = p.Purges.TryURL(u, purge.URL{Scheme: u.Scheme, Host: u.Host, Target: key})
+	})
+	return marked
+}
+
 // forget removes what is found of u under its own key, and under that of all URLs that
-// mean the same.
+// mean the same. It returns how many objects that were.
 func (p *Proxy) forget(u purge.URL) int {
-	n := p.forgetPart(wire.AppendKey(nil, u.Scheme, u.Host, u.Target))
+	objects, _ := p.forgetAll(u)
+	return objects
+}
+
+// forgetAll is forget, and returns as well how many flights it has kept from being stored.
+func (p *Proxy) forgetAll(u purge.URL) (objects, flights int) {
+	objects, flights = p.forgetPart(wire.AppendKey(nil, u.Scheme, u.Host, u.Target))
 	if rule := p.queryRules.Forget(p.pathOf(u)); rule != nil {
 		_, key := rule.AppendKey(nil, u.Scheme, u.Host, u.Target)
-		n += p.forgetPart(key)
+		o, f := p.forgetPart(key)
+		objects, flights = objects+o, flights+f
 	}
-	return n
+	return objects, flights
 }
 
 // forgetPart removes what is found under the URL part of a key and keeps its flights
 // from being stored. It takes the flights first: one that stores after that sees the
 // mark, and one that stored before is removed with the rest.
-func (p *Proxy) forgetPart(name []byte) int {
+func (p *Proxy) forgetPart(name []byte) (objects, flights int) {
 	url := p.Hasher.Sum(name)
-	p.flights.Purge(url)
+	flights = p.flights.Purge(url)
 	part := p.newSpan(name, 0, 0)
-	return p.Store.Purge(url, name) + p.Store.Purge(part.key, part.name)
+	return p.Store.Purge(url, name) + p.Store.Purge(part.key, part.name), flights
+}
+
+// mayHold reports whether forget may find something of u, in any tier.
+func (p *Proxy) mayHold(u purge.URL) bool {
+	if p.mayHoldPart(wire.AppendKey(nil, u.Scheme, u.Host, u.Target)) {
+		return true
+	}
+	rule := p.queryRules.Peek(p.pathOf(u))
+	if rule == nil {
+		return false
+	}
+	_, key := rule.AppendKey(nil, u.Scheme, u.Host, u.Target)
+	return p.mayHoldPart(key)
+}
+
+func (p *Proxy) mayHoldPart(name []byte) bool {
+	part := p.newSpan(name, 0, 0)
+	return p.Store.Holds(p.Hasher.Sum(name)) || p.Store.OnDisk(name) || p.Store.Holds(part.key) || p.Store.OnDisk(part.name)
 }
 
 // purges reports whether x is a PURGE for us, and not for the origin.

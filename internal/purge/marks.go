@@ -84,6 +84,22 @@ func (t *marks) raise(hash uint64, m mark) (folded int) {
 	return folded
 }
 
+// Of the room for marks, TryURL uses tryShare, and so much of a bucket. The rest is for marks that cannot be refused. It is more than
+// crowdedShare, so that a full table is settled.
+const (
+	tryShare = 0.75
+	tryLimit = bucketLimit / 2
+)
+
+// takes reports whether TryURL may raise the mark of hash.
+func (t *marks) takes(hash uint64) bool {
+	b := t.at(hash).Load()
+	if b != nil && slices.ContainsFunc(b.marks, func(h hashMark) bool { return h.hash == hash }) {
+		return true
+	}
+	return t.fillRatio() < tryShare && (b == nil || len(b.marks) < tryLimit)
+}
+
 // fold merges the oldest mark into the floor.
 func (b *bucket) fold() {
 	oldest := 0

@@ -91,6 +91,24 @@ func (t *Table) URL(u URL, soft bool, also ...URL) {
 	t.purge(soft, t.urlChanges(t.urlChange(u), also)...)
 }
 
+// TryURL is URL, hard, unless there is little room for the marks: then it changes nothing and returns false. It never makes a
+// mark fold, and leaves room for the marks of URL.
+func (t *Table) TryURL(u URL, also ...URL) bool {
+	changes := t.urlChanges(t.urlChange(u), also)
+	t.mu.Lock()
+	for _, c := range changes {
+		if !t.urls.takes(c.hash) {
+			t.mu.Unlock()
+			if t.crowded != nil {
+				t.crowded(false)
+			}
+			return false
+		}
+	}
+	t.purgeLocked(false, changes)
+	return true
+}
+
 func (t *Table) urlChange(u URL) change {
 	return change{kind: changeURL, hash: t.url(t.site(u.Scheme, t.hash(u.Host)), u.Target)}
 }
@@ -164,6 +182,11 @@ func (t *Table) Stats() Stats {
 // purge applies the changes with marks of the next generation.
 func (t *Table) purge(soft bool, changes ...change) {
 	t.mu.Lock()
+	t.purgeLocked(soft, changes)
+}
+
+// purgeLocked is purge, and unlocks mu.
+func (t *Table) purgeLocked(soft bool, changes []change) {
 	next := t.latest.Load() + 1
 	for _, c := range changes {
 		c.mark = newMark(next, soft)

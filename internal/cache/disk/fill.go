@@ -49,6 +49,9 @@ func (v *volume) fillAll(all []*segment) {
 func (v *volume) fillIn(s *segment) {
 	s.filling.Do(func() {
 		err := v.fillOne(s)
+		if err != nil {
+			v.partial.Store(true) // perhaps the next opening can read it
+		}
 		v.mu.Lock()
 		if v.unfilled--; v.unfilled == 0 {
 			v.forgot.done.Store(true)
@@ -93,11 +96,14 @@ func (v *volume) fillOne(s *segment) error {
 	batch := s.placed(s.living(entries, holes))
 	v.filling.Add(int64(len(batch)))
 	v.makeIndexRoom(int(v.filling.Load()))
-	v.index.Fill(batch, v.newer, func(index.Place) {}, func() { s.indexed.Store(true) })
+	dead := 0
+	v.index.Fill(batch, v.newer, func(index.Place) { dead++ }, func() { s.indexed.Store(true) })
 	v.filling.Add(-int64(len(batch)))
 	for _, e := range batch { // after the index: a removal notes the hash first
 		if v.forgot.has(e.Hash) && v.index.Remove(e.Hash, e.Place) {
 			v.buried(e.Place)
+		} else if dead > 0 && !v.index.Has(e.Hash) { // it found no room
+			v.partial.Store(true)
 		}
 	}
 	v.counts.filled.Add(int64(len(batch)))

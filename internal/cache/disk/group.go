@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 
 	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk/layout"
@@ -201,6 +202,11 @@ func (g *Group) Remove(h uint64) {
 	own := g.of(h)
 	g.removeElsewhere(own, h)
 	own.Remove(h)
+}
+
+// Complete is Store.Complete for all Stores together.
+func (g *Group) Complete() bool {
+	return !slices.ContainsFunc(g.stores, func(s *Store) bool { return !s.Complete() })
 }
 
 // Keep is Store.Keep for all Stores. An error of one does not stop the others.

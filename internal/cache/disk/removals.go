@@ -67,8 +67,8 @@ func (v *volume) syncRemovals() error {
 		v.log.dirty = false
 	}
 	if v.unsynced {
-		if err := v.call(v.dir.Sync); err != nil {
-			return err
+		if err := v.watched(v.dir.Sync); err != nil { // not every file system can; the directory still works
+			return fmt.Errorf("sync the directory: %w", err)
 		}
 		v.unsynced = false
 	}

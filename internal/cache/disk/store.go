@@ -182,6 +182,14 @@ func (s *Store) Keep() error {
 	return v.keep()
 }
 
+// Complete reports whether the index knows all records that a later opening could find: the directory is in use and may be written to, and the
+// index has reached all of its records and had room for them. Then, once Keep has returned, no key comes back that Holds denies. It does not
+// wait.
+func (s *Store) Complete() bool {
+	v := s.volume.Load()
+	return v != nil && v.complete()
+}
+
 // Flush waits until all records put so far are written, or given up (Stats.Dropped, Full). It does not wait for a sync.
 func (s *Store) Flush() error {
 	v := s.volume.Load()

@@ -68,6 +68,7 @@ type volume struct {
 	lends   atomic.Bool // records may be lent: a hole does not change bytes that are being sent
 	short   bool        // the file system has less room than MaxBytes, and that was logged
 	direct  atomic.Bool // the last segment's writes
+	partial atomic.Bool // there are records, perhaps, that the index has lost or could not reach, and that a later opening may find
 	again   bool        // the directory was open before in this process
 
 	growing   sync.Mutex  // held while the index grows
@@ -237,7 +238,20 @@ func (v *volume) buried(p index.Place) {
 }
 
 // lost counts a record that the full index has pushed out.
-func (v *volume) lost(index.Place) { v.counts.lost.Add(1) } // the hand finds its bytes
+func (v *volume) lost(index.Place) { // the hand finds its bytes, or the next start
+	v.counts.lost.Add(1)
+	v.partial.Store(true)
+}
+
+// complete is Store.Complete.
+func (v *volume) complete() bool {
+	if v.readOnly || v.failed() || v.partial.Load() || v.hidden.Load() > 0 {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.unfilled == 0
+}
 
 // keep waits until all removals so far are on the disk.
 func (v *volume) keep() error {
