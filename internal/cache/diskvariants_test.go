@@ -222,3 +222,29 @@ func TestAMarkerStaysWithItsVariants(t *testing.T) {
 		t.Error("the next process does not find the variant")
 	}
 }
+
+// A variant whose marker has left the disk cannot be invalidated by its URL. It came back with the marker of the next variant.
+func TestAVariantOfALostMarkerDoesNotComeBack(t *testing.T) {
+	f := func(name string, listedOnly uint64, want bool) {
+		t.Run(name, func(t *testing.T) {
+			s, d := newStoreOnDisk(t, usualOptions())
+			en, de := variant("/v", "en", 500, "Accept-Language"), variant("/v", "de", 500, "Accept-Language")
+			en.Born, de.Born = 3, 5
+			mustPut(t, s, en)
+			d.Remove(s.disk.hash([]byte("/v"))) // as if its segment had left
+			o := usualOptions()
+			o.Disk = d
+			s = newStoreOf(t, o)
+			s.OnlyListed(listedOnly)
+			mustPut(t, s, de)
+			for values, want := range map[string]bool{"en": want, "de": true} {
+				if o, _ := lookUp(s, "/v", values); (o != nil) != want {
+					t.Errorf("%s: found %v, want %v", values, o != nil, want)
+				}
+			}
+		})
+	}
+
+	f("invalidated meanwhile", 4, false)
+	f("not invalidated", 2, true)
+}

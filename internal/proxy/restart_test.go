@@ -34,6 +34,10 @@ func newRestartRig(t *testing.T) *restartRig {
 		v, h := r.version.Load(), w.Header()
 		h.Set("Cache-Control", "max-age=3600")
 		h.Set("Etag", fmt.Sprintf("%q", fmt.Sprint(v)))
+		if q.Method == http.MethodPost {
+			h.Set("Location", q.URL.Path+"/made")
+			h.Set("Content-Location", q.URL.Path+"/as")
+		}
 		switch path := q.URL.Path; {
 		case strings.HasPrefix(path, "/tagged"):
 			h.Set("Surrogate-Key", "all "+path[1:])
@@ -41,7 +45,7 @@ func newRestartRig(t *testing.T) *restartRig {
 			h.Set("Vary", "Accept-Language")
 		case strings.HasPrefix(path, "/search"):
 			h.Set("No-Vary-Search", `params=("x")`)
-		case path == "/slow":
+		case path == "/slow" && q.Method == http.MethodGet:
 			select {
 			case r.waiting <- struct{}{}: // the first of the fetches
 			default:

@@ -124,3 +124,29 @@ func TestCrowdedIsSaidOfEveryKind(t *testing.T) {
 		}
 	}
 }
+
+// Marks of URL fold where there is no room, and purge others. Those of TryURL are refused first, and the refusal asks for a sweep.
+func TestTryURLNeverFolds(t *testing.T) {
+	table := purge.New(purge.Options{URLs: 64})
+	asked := 0
+	table.WhenCrowded(func(bool) { asked++ })
+	marked := 0
+	for i := range 1000 {
+		if table.TryURL(at("a", fmt.Sprint("/", i))) {
+			marked++
+			if !table.TryURL(at("a", fmt.Sprint("/", i))) {
+				t.Fatal("a mark that is there was not raised")
+			}
+		} else if asked == 0 {
+			t.Fatal("was refused, and nobody asked for a sweep")
+		}
+	}
+	if s := table.Stats(); s.Folded > 0 || s.URLs != marked || marked > 48 || marked < 32 {
+		t.Errorf("got %+v and %d marks, want most of the room used and nothing folded", s, marked)
+	}
+	for i := range 1000 {
+		if table.Check(0, at("b", fmt.Sprint("/", i)), nil) != purge.Valid {
+			t.Error("another URL was purged")
+		}
+	}
+}
