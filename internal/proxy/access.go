@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"bytes"
 	"net/netip"
 	"slices"
 
 	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/wire"
 )
 
 // Access says which clients a route is for. The zero Access is for all.
@@ -28,3 +30,49 @@ func (a *Access) admits(client netip.Addr) bool {
 
 // guarded reports whether the route is for some addresses only.
 func (a *Access) guarded() bool { return len(a.Allow)+len(a.Deny) > 0 }
+
+// Routes match the path with dot segments resolved, and the origin gets it as the client has sent it. An origin that reads it in another
+// way would serve, on an open route, what a closed one is for. So a path with several readings goes to the origin only if
+// the routes of all of them would let it.
+
+// admittedHoweverRead reports whether the route of x, and those that it would have by other readings of its path, let its client in. Users are
+// those of its route. A path with one reading costs next to nothing.
+func (x *exchange) admittedHoweverRead() bool {
+	if !x.target.Ambiguous && bytes.IndexByte(x.path, ';') < 0 || x.route.answer != nil { // then no origin reads it
+		return true
+	}
+	method := x.routeMethod()
+	readings, anywhere := wire.Readings(x.target.Path)
+	if anywhere {
+		return x.admittedEverywhere(method)
+	}
+	return !slices.ContainsFunc(readings, func(path []byte) bool { return !x.admittedAs(x.routeAt(path, method)) })
+}
+
+// admittedEverywhere reports whether the client of x is let in whatever its path.
+func (x *exchange) admittedEverywhere(method []byte) bool {
+	for _, r := range x.settings.routes {
+		if !r.takesBesidePath(x, method) {
+			continue
+		}
+		if !x.admittedAs(r) {
+			return false
+		}
+		if r.TakesEveryPath() { // no route behind it matters
+			return true
+		}
+	}
+	return false // some paths have no route
+}
+
+// admittedAs reports whether r would let x go on to an origin, as its own route does. Without a route, and with one that answers with an
+// error, nothing goes on.
+func (x *exchange) admittedAs(r *route) bool {
+	switch {
+	case r == x.route:
+		return true
+	case r == nil, r.answer != nil && r.answer.Status >= statusBadRequest:
+		return false
+	}
+	return (!r.Access.guarded() || r.Access.admits(x.ClientAddress())) && (r.Access.Users == nil || r.Access.Users == x.route.Access.Users)
+}

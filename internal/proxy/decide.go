@@ -56,10 +56,15 @@ func (p *Proxy) admitted(x *exchange) disposition {
 	return p.sight(x, p.lookupOrForward(x))
 }
 
-// admitsClient reports whether the client of x may use the route by its address, and does not so too often.
+// admitsClient reports whether the client of x may use the route by its address, also where the origin takes its path for another one, and does
+// not so too often.
 func (p *Proxy) admitsClient(x *exchange) bool {
 	if x.route.Access.guarded() && !x.route.Access.admits(x.ClientAddress()) {
 		p.refuse(x, statusForbidden, reason.Denied)
+		return false
+	}
+	if !x.admittedHoweverRead() {
+		p.refuse(x, statusForbidden, reason.AmbiguousPath)
 		return false
 	}
 	return p.withinRate(x)

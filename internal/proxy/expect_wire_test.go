@@ -48,6 +48,7 @@ func TestNo100ContinueWithoutAccess(t *testing.T) {
 		}
 	}
 	f("403", "/elsewhere", "")
+	f("403", "/elsewhere/../x", "")
 	f("401", "/staff", "")
 	f("401", "/staff", asNobody)
 	f("401", "/staff", "Authorization: Bearer x\r\n")

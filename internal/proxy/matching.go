@@ -16,17 +16,24 @@ import (
 
 // routeFor returns the first route that takes x, nil if none does. It allocates nothing once x.folded
 // has room.
-func (x *exchange) routeFor(method []byte) *route {
-	if string(method) == "HEAD" {
-		method = []byte("GET")
-	}
+func (x *exchange) routeFor(method []byte) *route { return x.routeAt(x.path, method) }
+
+// routeAt is routeFor, were path the one that x asks for.
+func (x *exchange) routeAt(path, method []byte) *route {
 	for _, r := range x.settings.routes {
-		if r.TakesURL(x.scheme, x.host, x.path) && r.TakesMethod(method) &&
-			(len(r.Query) == 0 || r.TakesQuery(x.target.Query(), &x.folded)) && r.TakesFields(x) {
+		if r.TakesPath(path) && r.takesBesidePath(x, method) {
 			return r
 		}
 	}
 	return nil
+}
+
+// takesBesidePath reports whether r takes x, as far as all but the path says.
+func (r *route) takesBesidePath(x *exchange, method []byte) bool {
+	if string(method) == "HEAD" {
+		method = []byte("GET")
+	}
+	return r.TakesSite(x.scheme, x.host) && r.TakesMethod(method) && (len(r.Query) == 0 || r.TakesQuery(x.target.Query(), &x.folded)) && r.TakesFields(x)
 }
 
 // routeMethod is the method by which x finds its route. A PURGE is for what GETs have stored.

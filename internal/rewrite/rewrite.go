@@ -29,9 +29,9 @@ func New(strip, add string, locations bool, hosts []string) *Rule {
 }
 
 // Takes reports whether target, whose decoded path is path, can be rewritten so that the origin reads the same path below
-// Add: it begins with the bytes of Strip, and no dot segment leads out of Add, or back through Strip. A segment of dots with
-// parameters is one, too: some origins take the parameters away before they resolve the path. What is not taken
-// could be read in two ways, and must not be asked for.
+// Add: it begins with the bytes of Strip, and no dot segment leads out of Add, or back through Strip. Segments of dots that path still has
+// have parameters, or stand beside a backslash: some origins take the parameters away, or take the backslash for a slash, before they
+// resolve the path. What is not taken could be read in two ways, and must not be asked for.
 func (w *Rule) Takes(target wire.Target, path []byte) bool {
 	if string(target.Raw) == "*" {
 		return true
@@ -40,7 +40,7 @@ func (w *Rule) Takes(target wire.Target, path []byte) bool {
 	if len(target.Path) < n || string(target.Path[:n]) != w.Strip || len(target.Path) > n && target.Path[n] != '/' {
 		return false
 	}
-	if dotsWithParameters(path) {
+	if wire.HasDotSegment(path) {
 		return false
 	}
 	if !target.Ambiguous {
@@ -55,24 +55,6 @@ func (w *Rule) Takes(target wire.Target, path []byte) bool {
 	}
 	want := append([]byte(w.Add), rest...)
 	return bytes.Equal(wire.AppendPath(nil, w.Append(nil, target.Path)), want)
-}
-
-// dotsWithParameters reports whether a segment of path, which is decoded, is . or .. but for what follows a semicolon.
-func dotsWithParameters(path []byte) bool {
-	for rest := path; ; {
-		at := bytes.IndexByte(rest, ';')
-		if at < 0 {
-			return false
-		}
-		switch segment := rest[bytes.LastIndexByte(rest[:at], '/')+1 : at]; string(segment) {
-		case ".", "..":
-			return true
-		}
-		if rest = rest[at:]; bytes.IndexByte(rest, '/') < 0 {
-			return false
-		}
-		rest = rest[bytes.IndexByte(rest, '/'):]
-	}
 }
 
 // Append appends what the origin is asked for in place of target, which Takes has let through, with or

@@ -8,18 +8,6 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// An origin that takes parameters away before it resolves a path was led out of what is added.
-func TestDotsWithParametersAreDots(t *testing.T) {
-	for path, want := range map[string]bool{
-		"/api/..;/x": true, "/api/.;a=b/x": true, "/api/x/..;": true, "/api/a;b/..;c/x": true, "/;/..;/": true,
-		"/api/x": false, "/api/x;..": false, "/api/..x;/y": false, "/api/x..;/y": false, "/api/;/x": false, "/a;b;c/d;..;e": false, "": false,
-	} {
-		if got := dotsWithParameters([]byte(path)); got != want {
-			t.Errorf("%s: got %v, want %v", path, got, want)
-		}
-	}
-}
-
 // Browsers take tabs out of a URL: "/", a tab, "/host" named the host.
 func TestALocationWithATabIsLeftAlone(t *testing.T) {
 	for _, reference := range []string{"/base/\t/evil.example/x", "http://app/base/\t/evil.example", "/base/\t\\evil.example"} {
@@ -92,7 +80,7 @@ func TestTheOriginIsAskedBelowTheOtherBegin(t *testing.T) {
 	f("/api", "/v2", "*", "*")
 	f("/api", "/v2", "/api/%20", "/v2/%20")
 	// What an origin may read in another way is not taken.
-	for _, target := range []string{"/api/../x", "/api/%2e%2e/x", "/%61pi/x", "/api%2fx", "/api/..;/x", "/apix", "/ap", "/"} {
+	for _, target := range []string{"/api/../x", "/api/%2e%2e/x", "/%61pi/x", "/api%2fx", "/api/..;/x", "/api/..%5cx", "/api/x%5c..", "/api/..%00", "/apix", "/ap", "/"} {
 		f("/api", "/v2", target, "")
 	}
 	f("/api", "", "/api//evil.example/x", "")

@@ -25,7 +25,12 @@ type Match struct {
 // TakesURL reports whether m is for requests for host (canonical, with its port if that is not
 // the default of scheme) and path (decoded), as far as these say.
 func (m *Match) TakesURL(scheme string, host, path []byte) bool {
-	return (m.Scheme == "" || m.Scheme == scheme) && m.takesHost(scheme, host) && m.TakesPath(path)
+	return m.TakesSite(scheme, host) && m.TakesPath(path)
+}
+
+// TakesSite reports whether m is for requests for this host by this scheme, as far as these say.
+func (m *Match) TakesSite(scheme string, host []byte) bool {
+	return (m.Scheme == "" || m.Scheme == scheme) && m.takesHost(scheme, host)
 }
 
 // TakesMethod reports whether m is for this method, which is not HEAD.

@@ -83,6 +83,24 @@ func TestAMatchTakesAllThatItNames(t *testing.T) {
 	f(&Match{}, "/", false)
 }
 
+func TestAMatchForEveryPath(t *testing.T) {
+	for _, c := range []struct {
+		m    Match
+		want bool
+	}{
+		{Match{PathPrefixes: []string{"/"}}, true},
+		{Match{PathPrefixes: []string{"/a", "/"}, Methods: []string{"GET"}}, true},
+		{Match{PathPrefixes: []string{"/a"}}, false},
+		{Match{}, false},
+		{Match{PathPrefixes: []string{"/"}, Paths: []string{"/"}}, false},
+		{Match{PathPrefixes: []string{"/"}, PathSuffixes: []string{"/"}}, false},
+	} {
+		if got := c.m.TakesEveryPath(); got != c.want {
+			t.Errorf("%+v: got %v, want %v", c.m, got, c.want)
+		}
+	}
+}
+
 // TestAListMatchesWhereOneOfItsValuesDoes: a route with lists stands for those that have one value of each.
 func TestAListMatchesWhereOneOfItsValuesDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -7,6 +7,11 @@ func (m *Match) TakesPath(path []byte) bool {
 	return (len(m.Paths) == 0 || isAnyOf(path, m.Paths)) && (len(m.PathSuffixes) == 0 || endsInAny(path, m.PathSuffixes)) && beginsWithAny(path, m.PathPrefixes)
 }
 
+// TakesEveryPath reports whether m is for every path.
+func (m *Match) TakesEveryPath() bool {
+	return len(m.Paths)+len(m.PathSuffixes) == 0 && slices.Contains(m.PathPrefixes, "/")
+}
+
 func isAnyOf(path []byte, all []string) bool {
 	return slices.ContainsFunc(all, func(p string) bool { return string(path) == p }) // Contains would copy path
 }

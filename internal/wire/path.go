@@ -12,17 +12,31 @@ func AppendPath(dst, path []byte) []byte {
 	start := len(dst)
 	for i := 0; i < len(path); i++ {
 		c := path[i]
-		if c == '%' && i+2 < len(path) {
-			if hi, lo := unhex(path[i+1]), unhex(path[i+2]); hi != 0xff && lo != 0xff {
-				c = hi<<4 | lo
-				i += 2
-			}
+		if c == '%' {
+			decoded, n := escaped(path[i:])
+			c, i = decoded, i+n-1
 		}
 		if c == '/' {
 			dst = closeSegment(dst, start)
 		}
 		dst = append(dst, c)
 	}
+	return closePath(dst, start)
+}
+
+// escaped decodes what p begins with, a percent sign, and returns how many bytes that was. A percent sign that encodes nothing stands for
+// itself.
+func escaped(p []byte) (c byte, n int) {
+	if len(p) > 2 {
+		if hi, lo := unhex(p[1]), unhex(p[2]); hi != 0xff && lo != 0xff {
+			return hi<<4 | lo, 3
+		}
+	}
+	return '%', 1
+}
+
+// closePath ends the path dst[start:], whose last segment has not been closed.
+func closePath(dst []byte, start int) []byte {
 	trailing := endsInDots(dst[start:])
 	dst = closeSegment(dst, start)
 	if trailing || len(dst) == start {
