@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
+	"hash/maphash"
 	"net/netip"
 	"runtime"
 	"sync"
@@ -54,6 +55,9 @@ type Checker struct {
 // check is the check of one pair, which others may wait for.
 type check struct {
 	who     netip.Prefix
+	network place // where its tries are counted
+	client  place
+	nth     uint8     // try of the client lately
 	turn    chan bool // has room for what becomes of waiting for a turn
 	working bool      // has its turn
 	done    chan struct{}
@@ -63,7 +67,7 @@ type check struct {
 // NewChecker returns a Checker that computes hashes on a quarter of the CPUs at most, and on one at least.
 func NewChecker() *Checker {
 	c := &Checker{
-		turns: turns{free: max(1, runtime.GOMAXPROCS(0)/4)}, checks: map[sum]*check{},
+		turns: turns{free: max(1, runtime.GOMAXPROCS(0)/4), tries: tries{seed: maphash.MakeSeed()}}, checks: map[sum]*check{},
 		clients: client.NewShares(client.Part(float64(mostOfClient) / mostWaitingChecks)),
 	}
 	_, _ = rand.Read(c.secret[:]) // never fails
@@ -113,7 +117,7 @@ func (c *Checker) remember(s sum) {
 }
 
 // Check says whether the value of Authorization is that of a user. It waits for longestWait and one hash at most. The client that asks is who;
-// the zero Prefix has no bound of its own. Clients have turns, one check each. Requests with the same credentials wait for one check.
+// the zero Prefix has no bound of its own. Clients have turns, those first that have tried least. Requests with the same credentials wait for one check.
 func (c *Checker) Check(u *Users, authorization []byte, who netip.Prefix) Verdict {
 	token := tokenOf(authorization)
 	if token == nil {
@@ -161,7 +165,7 @@ func (c *Checker) await(mine *check) (why Verdict, has bool) {
 		}
 		mine.working = <-mine.turn // it came at the same moment
 	}
-	return Enough, mine.working // where a client that had less waiting has its place
+	return Enough, mine.working // where one that has tried less has its place
 }
 
 // begin returns a check to make, or one to wait for, or the verdict where there is none.
@@ -181,7 +185,7 @@ func (c *Checker) begin(s sum, who netip.Prefix) (mine, others *check, v Verdict
 		return nil, nil, Enough
 	}
 	mine = &check{who: who, turn: make(chan bool, 1), done: make(chan struct{})}
-	if !c.turns.enter(mine) {
+	if !c.turns.enter(mine, time.Now()) {
 		return nil, nil, Busy
 	}
 	c.clients.Take(who)
@@ -202,6 +206,9 @@ func (c *Checker) end(s sum, mine *check) {
 	defer c.mu.Unlock()
 	delete(c.checks, s)
 	c.clients.Give(mine.who)
+	if mine.verdict == Right {
+		c.turns.tries.forgive(mine)
+	}
 	if mine.working {
 		c.turns.next()
 	}

@@ -52,7 +52,7 @@ func TestOnlyWhatIsRightIsRemembered(t *testing.T) {
 	f(basic("eve", "x"), Wrong)
 	f(nil, Wrong)
 	f([]byte("Bearer x"), Wrong)
-	if c.clients.Len() != 0 || len(c.checks) != 0 || c.waiting != 0 || c.turns.waiting != 0 {
+	if c.clients.Len() != 0 || len(c.checks) != 0 || c.waiting != 0 || len(c.turns.waiting) != 0 {
 		t.Error("something is held")
 	}
 }
@@ -190,7 +190,7 @@ func TestGuessesAreBounded(t *testing.T) {
 		for n := 2; n <= mostWaitingChecks/mostOfClient; n++ {
 			guess(mostOfClient, site(n))
 		}
-		if len(c.checks) != mostWaitingChecks || c.turns.waiting != mostWaitingChecks || got[Busy] != 0 {
+		if len(c.checks) != mostWaitingChecks || len(c.turns.waiting) != mostWaitingChecks || got[Busy] != 0 {
 			t.Errorf("all clients: got %d checks and %v", len(c.checks), got)
 		}
 		// Others get places of those who have more of them, until all have as many.

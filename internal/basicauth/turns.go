@@ -1,94 +1,68 @@
 package basicauth
 
 import (
-	"net/netip"
+	"cmp"
 	"slices"
+	"time"
 )
 
-// turns says whose hash is computed next, where more are wanted than may be computed at once. Turns go round by clients: a client
-// has one, then it goes to the end of the round. A client with many checks waits for its own. A client with one check waits
-// for one of each other client. It is not safe for concurrent use.
+// turns says whose hash is computed next, where more are wanted than may be computed at once: of the network with the fewest tries lately, in it
+// that which was the least try of its client, of those the one that waits for longest. So who comes again and again, from however many
+// addresses, waits for who has not come lately; and a client with many checks waits for one with few. It is not safe for concurrent use.
 type turns struct {
-	free    int     // hashes that may be begun at once
-	round   []*line // of the clients that wait, the next one first; none is empty
-	waiting int     // in all lines
+	free    int      // hashes that may be begun at once
+	waiting []*check // in the order in which they came; none while free is above 0
+	tries   tries
 }
 
-// line is the checks of one client that wait. The zero Prefix, that of clients without an address, has one line, too.
-type line struct {
-	who    netip.Prefix
-	checks []*check
-}
-
-// enter has c wait for a turn: c.turn gets true when it has it. Where there is no place, c gets that of the last one in the longest line, if
-// its own is then no longer than that; and what has lost its place gets false. enter reports false where there is none for c.
-func (t *turns) enter(c *check) bool {
-	if t.free > 0 { // then nobody waits
+// enter has c wait for a turn: c.turn gets true when it has it. Where there is no place, c gets that of the one that would be last, if c would be
+// before it; and what has lost its place gets false. enter reports false where there is none for c. Each call is a try.
+func (t *turns) enter(c *check, now time.Time) bool {
+	t.tries.note(c, now)
+	if t.free > 0 {
 		t.free--
 		c.turn <- true
 		return true
 	}
-	own := t.lineOf(c.who)
-	if t.waiting >= mostWaitingChecks {
-		longest := slices.MaxFunc(t.round, func(a, b *line) int { return len(a.checks) - len(b.checks) })
-		held := 0
-		if own != nil {
-			held = len(own.checks)
+	if len(t.waiting) >= mostWaitingChecks {
+		last := t.waiting[0]
+		for _, other := range t.waiting[1:] {
+			if t.compare(other, last) >= 0 {
+				last = other
+			}
 		}
-		if held+1 >= len(longest.checks) {
+		if t.compare(c, last) >= 0 {
 			return false
 		}
-		last := longest.checks[len(longest.checks)-1]
 		t.leave(last)
 		last.turn <- false
 	}
-	if own == nil {
-		own = &line{who: c.who}
-		t.round = append(t.round, own)
-	}
-	own.checks = append(own.checks, c)
-	t.waiting++
+	t.waiting = append(t.waiting, c)
 	return true
 }
 
-// leave takes c out of its line. It reports false where it is in none: what has become of it is in c.turn.
+// compare is below 0 if a has its turn before b, and 0 if the one that came first has.
+func (t *turns) compare(a, b *check) int {
+	return cmp.Or(cmp.Compare(t.tries.of(a.network), t.tries.of(b.network)), cmp.Compare(a.nth, b.nth))
+}
+
+// leave takes c out of those that wait. It reports false where it is not there: what has become of it is in c.turn.
 func (t *turns) leave(c *check) bool {
-	l := t.lineOf(c.who)
-	if l == nil {
-		return false
-	}
-	at := slices.Index(l.checks, c)
+	at := slices.Index(t.waiting, c)
 	if at < 0 {
 		return false
 	}
-	l.checks = slices.Delete(l.checks, at, at+1)
-	t.waiting--
-	if len(l.checks) == 0 {
-		t.round = slices.DeleteFunc(t.round, func(other *line) bool { return other == l })
-	}
+	t.waiting = slices.Delete(t.waiting, at, at+1)
 	return true
 }
 
 // next gives the turn that has ended to whose it is now.
 func (t *turns) next() {
-	if len(t.round) == 0 {
+	if len(t.waiting) == 0 {
 		t.free++
 		return
 	}
-	l := t.round[0]
-	c := l.checks[0]
+	c := slices.MinFunc(t.waiting, t.compare) // the first of equals
 	t.leave(c)
-	if len(l.checks) > 0 {
-		t.round = append(t.round[1:], l)
-	}
 	c.turn <- true
-}
-
-func (t *turns) lineOf(who netip.Prefix) *line {
-	for _, l := range t.round {
-		if l.who == who {
-			return l
-		}
-	}
-	return nil
 }

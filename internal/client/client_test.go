@@ -22,3 +22,14 @@ func TestOf(t *testing.T) {
 		t.Errorf("Of the zero Addr: got %v, want nobody", got)
 	}
 }
+
+func TestNetworkOf(t *testing.T) {
+	for c, want := range map[string]string{"192.0.2.77/32": "192.0.2.0/24", "2001:db8:1:2::/64": "2001:db8:1::/48"} {
+		if got := NetworkOf(netip.MustParsePrefix(c)); got.String() != want {
+			t.Errorf("NetworkOf(%s): got %v, want %s", c, got, want)
+		}
+	}
+	if got := NetworkOf(netip.Prefix{}); got.IsValid() {
+		t.Errorf("NetworkOf nobody: got %v, want nobody", got)
+	}
+}

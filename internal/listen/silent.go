@@ -5,12 +5,8 @@ import (
 	"container/list"
 	"net"
 	"net/netip"
-)
 
-// The prefix lengths of what counts as one network, of IPv4 and of IPv6.
-const (
-	network4 = 24
-	network6 = 48
+	"edgeproxy/internal/client"
 )
 
 // silentSet is the set of connections whose clients have sent nothing yet. A T is one of them.
@@ -94,9 +90,9 @@ func (r *ranking[T]) Pop() any {
 func (s *silentSet[T]) len() int { return s.all.count }
 
 // add adds one of a client; the zero Prefix stands for all clients without an address.
-func (s *silentSet[T]) add(client netip.Prefix, value T) *silentEntry[T] {
+func (s *silentSet[T]) add(who netip.Prefix, value T) *silentEntry[T] {
 	s.all.adds++
-	of := s.all.part(networkOf(client), s.all.adds).part(client, s.all.adds)
+	of := s.all.part(client.NetworkOf(who), s.all.adds).part(who, s.all.adds)
 	p := &silentEntry[T]{value: value, client: of}
 	p.at = of.places.PushBack(p)
 	of.change(1)
@@ -155,19 +151,6 @@ func (g *group[T]) change(by int) {
 			heap.Fix(&g.within.most, g.index)
 		}
 	}
-}
-
-// networkOf returns the network of a client.
-func networkOf(client netip.Prefix) netip.Prefix {
-	bits := network4
-	if client.Addr().Is6() {
-		bits = network6
-	}
-	n, err := client.Addr().Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return n
 }
 
 // closeRead shuts down the reading side of a connection. Its reader then reads io.EOF and closes the
