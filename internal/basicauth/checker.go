@@ -185,7 +185,7 @@ func (c *Checker) begin(s sum, who netip.Prefix) (mine, others *check, v Verdict
 		return nil, nil, Enough
 	}
 	mine = &check{who: who, turn: make(chan bool, 1), done: make(chan struct{})}
-	if !c.turns.enter(mine, time.Now()) {
+	if !c.turns.enter(mine, now()) {
 		return nil, nil, Busy
 	}
 	c.clients.Take(who)
