@@ -236,7 +236,7 @@ func (s *Secure) serveHandshake(h *handshake) {
 	var taken bool
 	switch conn.ConnectionState().NegotiatedProtocol {
 	case protocolH1, "":
-		taken = s.h1.Put(&deadlineConn{Conn: conn})
+		taken = s.h1.Put(conn)
 	case protocolH2:
 		taken = s.h2.Put(conn) // net/http wants this type
 	default: // acme-tls/1: the handshake is all (RFC 8737 section 3)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -68,11 +67,8 @@ func TestConnectionsArePartedByTheirProtocol(t *testing.T) {
 		if got := client.ConnectionState().NegotiatedProtocol; got != chosen {
 			t.Errorf("%v: got %q, want %q", protocols, got, chosen)
 		}
-		if _, ok := server.(*tls.Conn); ok != (chosen == "h2") { // which net/http goes by
+		if _, ok := server.(*tls.Conn); !ok { // which net/http goes by
 			t.Errorf("%v: got a %T", protocols, server)
-		}
-		if _, ok := server.(interface{ ConnectionState() tls.ConnectionState }); !ok {
-			t.Errorf("%v: got a %T, want one that says how it is secured", protocols, server)
 		}
 		_, _ = io.WriteString(client, "hello")
 		_ = client.CloseWrite()
@@ -137,42 +133,6 @@ func TestAHandshakeOutlastsItsListener(t *testing.T) {
 		t.Error("nobody serves who has shaken hands after the listener was closed")
 	} else {
 		_ = server.Close()
-	}
-}
-
-// TestADeadlineCountsBehindTheEnd: TLS went on telling of the end where a deadline had
-// passed.
-func TestADeadlineCountsBehindTheEnd(t *testing.T) {
-	s, address, _ := secured(t, patience, 4)
-	accepted := make(chan net.Conn, 1)
-	go func() {
-		c, _ := s.H1().Accept()
-		accepted <- c
-	}()
-	client := connect(t, address)
-	server := <-accepted
-	defer server.Close()
-	_ = client.CloseWrite()
-	b := make([]byte, 1)
-	for _, set := range []func(time.Time) error{server.SetReadDeadline, server.SetDeadline} {
-		if _, err := server.Read(b); !errors.Is(err, io.EOF) {
-			t.Errorf("got %v, want the end", err)
-		}
-		if err := set(time.Unix(1, 0)); err != nil {
-			t.Error(err)
-		}
-		if _, err := server.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("got %v behind a deadline, want %v", err, os.ErrDeadlineExceeded)
-		}
-		if err := set(time.Time{}); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := server.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Error(err)
-	}
-	if _, err := server.Read(b); !errors.Is(err, io.EOF) {
-		t.Errorf("got %v before a deadline, want the end", err)
 	}
 }
 

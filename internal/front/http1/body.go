@@ -1,10 +1,8 @@
 package http1
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -16,10 +14,13 @@ var errTrailer = errors.New("malformed trailer field in the request")
 
 // body is the body of a request, as fasthttp reads it from the connection.
 type body struct {
-	ctx    *fasthttp.RequestCtx
-	length int64 // -1: it comes in chunks
-	read   int64
-	end    error // why it has ended; nil: it has not
+	ctx      *fasthttp.RequestCtx
+	length   int64   // -1: it comes in chunks
+	chunks   *chunks // follows them; nil: there are none, or where they begin is not known
+	read     int64
+	end      error // why it has ended; nil: it has not
+	trailers field.List
+	faulty   error // what is wrong with the trailers
 }
 
 // Length implements message.Body.
@@ -38,7 +39,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 	b.read += int64(n)
 	if errors.Is(err, io.EOF) {
 		err = io.EOF
-		if !b.ended(src) {
+		if !b.complete() {
 			err = io.ErrUnexpectedEOF
 		}
 		b.end = err
@@ -46,19 +47,17 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// ended reports whether io.EOF of src is the end of the body.
-//
-// fasthttp also returns io.EOF when a client leaves between two chunks, which is no end (RFC 9112
-// section 8), and it does not tell the two apart. But after the last chunk it reads nothing more,
-// and otherwise it reads on. Then a deadline that has passed fails the read. So the connection has
-// to keep its deadline also after its end: see deadlineConn in internal/listen.
-func (b *body) ended(src io.Reader) bool {
-	if b.length >= 0 {
+// complete reports whether all of the body has come when fasthttp says io.EOF. fasthttp says so too
+// when a client ends its side between two chunks or in the trailer section, which is no end (RFC 9112 section 8).
+func (b *body) complete() bool {
+	switch {
+	case b.length >= 0:
 		return b.read == b.length
+	case b.chunks == nil:
+		return false
 	}
-	_ = b.ctx.SetReadDeadline(time.Unix(1, 0))
-	_, err := src.Read(make([]byte, 1))
-	return errors.Is(err, io.EOF)
+	b.trailers, b.faulty = b.chunks.trailers()
+	return !errors.Is(b.faulty, io.ErrUnexpectedEOF)
 }
 
 // Announced implements message.Body.
@@ -70,25 +69,4 @@ func (b *body) Announced() (names []string) {
 }
 
 // Trailers implements message.Body.
-func (b *body) Trailers() (field.List, error) {
-	return copyTrailers(b.ctx.Request.Header.TrailerHeader())
-}
-
-// copyTrailers copies the fields of a trailer section as fasthttp returns it. fasthttp has joined
-// folded lines, changed their ends to CRLF, and dropped a line that was cut off. It has not checked
-// names and values, so copyTrailers does.
-func copyTrailers(section []byte) (list field.List, err error) {
-	for len(section) > 0 {
-		var line []byte
-		line, section, _ = bytes.Cut(section, []byte("\r\n"))
-		k, v, ok := bytes.Cut(line, []byte(":"))
-		switch {
-		case !ok: // the empty line at the end
-			return list, nil
-		case !field.ValidName(k) || !field.ValidValue(v):
-			return nil, errTrailer
-		}
-		list.Add(field.Canonical(string(k)), string(bytes.Trim(v, " \t")))
-	}
-	return list, nil
-}
+func (b *body) Trailers() (field.List, error) { return b.trailers, b.faulty }

@@ -39,6 +39,7 @@ type conn struct {
 	came     int64    // how much of it has come, which may be more
 	skip     int64    // bytes of a body that come before the next head
 	lost     bool     // where the next head begins is not known
+	chunks   *chunks  // follows the chunked body of the last request; nil: none has come
 	resumed  bool     // the next request of fasthttp is the one that Expect was asked about
 	failed   error    // of the last read into buf
 

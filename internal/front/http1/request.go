@@ -35,14 +35,15 @@ func (t *turn) read() {
 	t.conn.headRead(h, length)
 	if length > 0 || length == -1 {
 		t.conn.bodyFollows(r.Received)
-		t.body = body{ctx: t.ctx, length: int64(length)}
+		t.body = body{ctx: t.ctx, length: int64(length), chunks: t.conn.chunks}
 		r.Body, r.Last = &t.body, lastOfConnection(&w)
 	}
 }
 
 // lastOfConnection reports whether fasthttp may end a request's body, or its request line,
 // earlier than another parser would, without telling: in both it accepts a bare LF. Then
-// what follows may not be a request, so the connection ends with the answer. The proofs are
+// what follows may not be a request, so the connection ends with the answer. chunks.trailers refuses
+// such a body, if it was read to its end. The proofs are
 // TestChunkedRequestIsTheLast and
 // TestLFInTheRequestLine in internal/proxy.
 func lastOfConnection(w *wire.Walker) bool { return w.Chunked() || w.FramedFirst() }

@@ -22,8 +22,11 @@ const (
 	mostNameSeen = 256
 )
 
-// note keeps b, which fasthttp has read, if it is of a head.
+// note keeps b, which fasthttp has read, if it is of a head. A chunked body it follows.
 func (c *conn) note(b []byte) {
+	if c.chunks != nil {
+		c.chunks.follow(b)
+	}
 	if c.lost || len(b) == 0 {
 		return
 	}
@@ -61,7 +64,11 @@ func (c *conn) headRead(h *fasthttp.RequestHeader, length int) {
 	}
 	b := c.seen()
 	n := headLength(b, len(h.RawHeaders()))
-	if n < 0 || length == -1 {
+	if n >= 0 && length == -1 && c.came == int64(len(b)) {
+		c.chunks = &chunks{most: c.server.o.HeaderBytes}
+		c.chunks.follow(b[n:])
+	}
+	if n < 0 || length == -1 { // a chunked request is the last of its connection
 		c.lose()
 		return
 	}
