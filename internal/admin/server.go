@@ -215,6 +215,7 @@ func newServer(first *site, l *subscribers, log *slog.Logger) *Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
+		ConnState:         newConnections().state,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		// Otherwise net/http would answer "OPTIONS *" before the guard sees it.
 		DisableGeneralOptionsHandler: true,

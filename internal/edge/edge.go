@@ -67,25 +67,26 @@ type Edge struct {
 
 	diskFailure error // why a configured disk tier is not in use
 
-	inherited   *listen.Inherited
-	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
-	limiter     *listen.ConnLimiter
-	sends       *pace.Watch
-	pinned      *pinned.Total
-	copies      *sendfile.Copies
-	slowStreams atomic.Int64 // HTTP/2 streams reset because of limits.send_rate
-	connections atomic.Int64 // open client connections, without hijacked ones
-	streams     atomic.Int64 // HTTP/2 requests in progress
-	refused     atomic.Int64 // HTTP/2 requests refused because of limits.connections
-	limits      []limitCounter
-	recent      *recentCounts // nil: it has not started
-	admin       *admin.Server
-	control     []controlServer
-	ready       atomic.Bool
-	draining    atomic.Bool
-	failed      chan error
-	serving     sync.WaitGroup
-	stopping    sync.Once
+	inherited       *listen.Inherited
+	peers           *listen.Peers // nil: no listener speaks the PROXY protocol
+	limiter         *listen.ConnLimiter
+	connectionLimit int // of clients: limits.connections, or fewer where the process may not have as many descriptors
+	sends           *pace.Watch
+	pinned          *pinned.Total
+	copies          *sendfile.Copies
+	slowStreams     atomic.Int64 // HTTP/2 streams reset because of limits.send_rate
+	connections     atomic.Int64 // open client connections, without hijacked ones
+	streams         atomic.Int64 // HTTP/2 requests in progress
+	refused         atomic.Int64 // HTTP/2 requests refused because of limits.connections
+	limits          []limitCounter
+	recent          *recentCounts // nil: it has not started
+	admin           *admin.Server
+	control         []controlServer
+	ready           atomic.Bool
+	draining        atomic.Bool
+	failed          chan error
+	serving         sync.WaitGroup
+	stopping        sync.Once
 }
 
 // controlServer is the admin or the metrics listener.
@@ -187,8 +188,9 @@ func (e *Edge) buildStore() (cache.Hasher, error) {
 
 // buildListeners builds the data listeners. It opens no address.
 func (e *Edge) buildListeners() {
+	e.limitConnections()
 	limits := &e.config.Limits
-	e.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
+	e.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: e.connectionLimit, PerClient: limits.PerAddress}, e.peers)
 	for _, l := range e.config.Listen {
 		e.addListener(l)
 	}
@@ -265,7 +267,7 @@ func (e *Edge) open(l config.Listen, limiter *listen.ConnLimiter) (net.Listener,
 		Inherited: e.inherited, Limiter: limiter, Mute: l.TLS, Panics: e.panics, Log: e.log,
 	}
 	if l.ProxyProtocol {
-		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections
+		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.connectionLimit
 	}
 	return listen.Open(context.Background(), o)
 }

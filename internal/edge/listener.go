@@ -50,7 +50,7 @@ func (d *dataListener) open(e *Edge) (err error) {
 	}
 	limits := &e.config.Limits
 	d.secure = listen.NewSecure(d.listener, listen.SecureOptions{
-		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
+		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(e.connectionLimit, maxHandshakes),
 		Peers: e.peers, Gone: e.releaseConnection, Panics: e.panics, Log: e.log,
 	})
 	d.h2 = http2.NewServer(http2.Options{

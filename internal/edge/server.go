@@ -20,7 +20,7 @@ func (e *Edge) newServer(d *dataListener) *http1.Server {
 		WriteIdle: writeIdle(e.config),
 		// The listener's limiter bounds connections. It frees a slot a moment before this
 		// server does, so this bound is twice as high.
-		Connections: 2 * limits.Connections,
+		Connections: 2 * e.connectionLimit,
 		State:       func(c net.Conn, s http.ConnState) { d.state(c, s) },
 		Place:       e.placeOf,
 		Panics:      e.panics, Log: e.log,

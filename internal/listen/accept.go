@@ -22,7 +22,8 @@ const (
 type limitedListener struct {
 	net.Listener
 	limiter        *ConnLimiter
-	answersRefused bool // it answers a refused client
+	spare          *ConnLimiter // lets connections go that wait for a request, where descriptors have run out; nil does not
+	answersRefused bool         // it answers a refused client
 	log            *slog.Logger
 	closed         chan struct{}
 	once           sync.Once
@@ -30,7 +31,7 @@ type limitedListener struct {
 }
 
 func newLimitedListener(l net.Listener, limiter *ConnLimiter, tells bool, log *slog.Logger) *limitedListener {
-	return &limitedListener{Listener: l, limiter: limiter, answersRefused: tells, log: log, closed: make(chan struct{})}
+	return &limitedListener{Listener: l, limiter: limiter, spare: limiter, answersRefused: tells, log: log, closed: make(chan struct{})}
 }
 
 // Accept waits for the next connection that its ConnLimiter admits. It fails when the listener
@@ -49,6 +50,9 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			l.logged = now
 			l.log.Error("cannot accept connections; trying again", "address", l.Addr().String(), "error", err)
 		}
+		if noDescriptors(err) && l.spare.letIdleGo() {
+			pause = acceptPause
+		}
 		t := time.NewTimer(pause)
 		select {
 		case <-t.C:
@@ -64,6 +68,11 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
+}
+
+// noDescriptors reports whether an error of accept(2) is that the process, or the system, has no descriptor left.
+func noDescriptors(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // temporary reports whether an error of accept(2) says nothing about the listener: a lack of

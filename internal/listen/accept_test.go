@@ -47,6 +47,30 @@ func TestRunningOutOfDescriptorsDoesNotEndTheListener(t *testing.T) {
 	})
 }
 
+// At a lack of descriptors Accept only tried again: connections that waited for a request kept theirs, for as long as their
+// clients liked.
+func TestIdleConnectionsKeptTheirDescriptorsWhenNoneWasLeft(t *testing.T) {
+	crowded(t, ConnLimits{}, func(g *guests) {
+		g.come("busy", "192.0.2.1", true)
+		g.c.Busy(g.servers["busy"])
+		g.come("idle", "192.0.2.1", true)
+		g.come("later", "192.0.2.1", true)
+		g.come("last", "192.0.2.1", true)
+		g.asks("idle", "later", "last")
+		g.servers["new"], g.clients["new"] = conn(g.t, "192.0.2.2")
+		l := newLimitedListener(&scriptedListener{
+			errs: []error{syscall.EMFILE, syscall.ECONNABORTED, syscall.ENFILE}, conn: g.servers["new"],
+		}, g.c, true, slog.New(slog.DiscardHandler))
+		if c, err := l.Accept(); err != nil || c != g.servers["new"] {
+			t.Errorf("got %v, %v, want the connection", c, err)
+		}
+		if n := g.c.LetGo(); n != (LetGo{Idle: 2}) {
+			t.Errorf("got %+v, want two idle ones", n)
+		}
+		g.left("busy", "last", "new")
+	})
+}
+
 func TestAnErrorThatWaitingCannotMendEndsAccept(t *testing.T) {
 	l := newLimitedListener(&scriptedListener{errs: []error{syscall.EINVAL}}, nil, true, slog.New(slog.DiscardHandler))
 	if _, err := l.Accept(); !errors.Is(err, syscall.EINVAL) {

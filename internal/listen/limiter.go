@@ -171,6 +171,26 @@ func (c *ConnLimiter) makeRoom(m *limitedConn) *limitedConn {
 	return out
 }
 
+// letIdleGo drops the connection that has waited for a request for longest, and reports whether there was one. It is for
+// when descriptors run out before the limit.
+func (c *ConnLimiter) letIdleGo() bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	out := c.all.dropLongestIdle(time.Now())
+	if out != nil {
+		c.droppedIdle.Add(1)
+		c.drop(out)
+	}
+	c.mu.Unlock()
+	if out == nil {
+		return false
+	}
+	closeRead(out.conn)
+	return true
+}
+
 // clientSet returns the set of the connections of m's client; nil if no limit concerns them.
 func (c *ConnLimiter) clientSet(m *limitedConn) *connSet {
 	if !m.known || c.limits.PerClient == 0 {

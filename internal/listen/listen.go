@@ -62,7 +62,9 @@ func Open(ctx context.Context, o Options) (net.Listener, error) {
 	if o.Peers == nil {
 		return newLimitedListener(ln, o.Limiter, !o.Mute, o.Log), nil
 	}
-	return newProxyListener(newLimitedListener(ln, nil, false, o.Log), o), nil
+	below := newLimitedListener(ln, nil, false, o.Log)
+	below.spare = o.Limiter
+	return newProxyListener(below, o), nil
 }
 
 func open(ctx context.Context, o Options) (net.Listener, error) {
