@@ -227,7 +227,7 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 	return e
 }
 
-// made returns when the origin made e, or said last that it holds.
+// originTime returns when the origin made e, or said last that it holds.
 func originTime(e *cache.Object) time.Time { return e.ResponseTime().Add(-e.InitialAge()) }
 
 // lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
