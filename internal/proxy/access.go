@@ -62,16 +62,16 @@ func (x *exchange) admittedEverywhere(method []byte) bool {
 			return true
 		}
 	}
-	return false // some paths have no route
+	return true
 }
 
-// admittedAs reports whether r would let x go on to an origin, as its own route does. Without a route, and with one that answers with an
-// error, nothing goes on.
+// admittedAs reports whether r lets x go on to an origin, as its own route does. A route that answers with an error does not; nil, no
+// route, closes nothing.
 func (x *exchange) admittedAs(r *route) bool {
 	switch {
-	case r == x.route:
+	case r == x.route, r == nil:
 		return true
-	case r == nil, r.answer != nil && r.answer.Status >= statusBadRequest:
+	case r.answer != nil && r.answer.Status >= statusBadRequest:
 		return false
 	}
 	return (!r.Access.guarded() || r.Access.admits(x.ClientAddress())) && (r.Access.Users == nil || r.Access.Users == x.route.Access.Users)
