@@ -54,9 +54,13 @@ func newRereadRig(t *testing.T, o edgetest.Options, maxAge string) *rereadRig {
 	return r
 }
 
-// get asks for /a with fields, each a name and a value, and returns status, Cache-Status and content.
+// get asks for /a with fields, each a name and a value, and returns status, Cache-Status and content. It waits first until nothing is being
+// stored: a client that wants a range has it before, and a fill that ends later replaces the record, which is not found meanwhile.
 func (r *rereadRig) get(t *testing.T, method string, fields ...string) (status int, cached, body string) {
 	t.Helper()
+	eventually(t, "nothing is being stored", func() bool {
+		return r.Disk().Stats().Drafts == 0 && r.Metric(t, "edgeproxy_inflight_bytes") == 0
+	})
 	req, err := http.NewRequest(method, "http://"+r.Address+"/a", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
