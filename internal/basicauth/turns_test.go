@@ -75,8 +75,8 @@ func TestAGuessOfEachOfManyAddressesKeptANewUserOut(t *testing.T) {
 					all.Go(func() { c.Check(u, basic("ann", fmt.Sprint(n, try)), client(n)) })
 				}
 				synctest.Wait()
-				if len(c.turns.waiting) != mostWaitingChecks {
-					t.Fatalf("%s: %d wait, want all places taken", name, len(c.turns.waiting))
+				if n := c.waitingForTurns(); n != mostWaitingChecks {
+					t.Fatalf("%s: %d wait, want all places taken", name, n)
 				}
 				if try < 2 {
 					time.Sleep(longestWait)
@@ -100,6 +100,12 @@ func TestAGuessOfEachOfManyAddressesKeptANewUserOut(t *testing.T) {
 			all.Wait()
 		})
 	}
+}
+
+func (c *Checker) waitingForTurns() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.turns.waiting)
 }
 
 // order has checks of these clients wait, and returns in which order they have turns.
