@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// turns says whose hash is computed next, where more are wanted than may be computed at once: of the network with the fewest tries lately, in it
-// that which was the least try of its client, of those the one that waits for longest. So who comes again and again, from however many
-// addresses, waits for who has not come lately; and a client with many checks waits for one with few. It is not safe for concurrent use.
+// turns chooses the next hash to compute, if more are wanted than may be computed at once. The network with the fewest recent tries comes
+// first, in it the client with the fewest, then the check that has waited for longest. So a guesser with many addresses waits behind a user who
+// has not tried lately, and a client with many checks behind one with few. It is not safe for concurrent use.
 type turns struct {
 	free    int      // hashes that may be begun at once
 	waiting []*check // in the order in which they came; none while free is above 0

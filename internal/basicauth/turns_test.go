@@ -193,7 +193,7 @@ func TestTriesAreForgotten(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes, places are bounded, nobody has to see another wait who is behind, and nobody is lost.
+// Checks come and go at random: places stay bounded, the order of turns holds, and no check is lost.
 func TestTurnsAreKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	all, in := newTurns(3), map[*check]bool{}
@@ -235,7 +235,7 @@ func TestTurnsAreKept(t *testing.T) {
 }
 
 // TestFirstLoginsWhileManyAddressesGuess: each of some networks guesses, and comes again as soon as it has its answer, or has each guess at its
-// own time. A hash takes 50 ms, as one of cost 10 does. A user comes every ten seconds who has not been there before.
+// own time. A hash takes 50 ms, as one of cost 10 does. Every ten seconds a new user comes.
 func TestFirstLoginsWhileManyAddressesGuess(t *testing.T) {
 	f := func(networks int, pause time.Duration, least float64) {
 		t.Helper()

@@ -78,7 +78,7 @@ func aboutSeen(a []spans.Attribute, s *message.Seen) []spans.Attribute {
 	return addressOf(a, "server", string(s.Host))
 }
 
-// aboutClient says who has sent x, and how.
+// aboutClient appends the attributes of the client of x and of its connection.
 func (x *exchange) aboutClient(a []spans.Attribute) []spans.Attribute {
 	a = append(a, spans.Text("url.scheme", x.scheme))
 	if peer := x.peerAddress(); peer.IsValid() {

@@ -144,7 +144,7 @@ func TestEachAlertFiresInItsTestAndNotOfAHealthyEdge(t *testing.T) {
 }
 
 // TestEachAlertHasItsRunbook follows runbook_url into the manual: a heading of the alert's name, and
-// a paragraph under it. The link was one to a file of the machine of whoever reads the alert.
+// a paragraph under it. The link was to a file on the machine of the reader.
 func TestEachAlertHasItsRunbook(t *testing.T) {
 	t.Parallel()
 	const page = "docs/operating/failures.md"

@@ -166,7 +166,7 @@ func TestBehindHAProxy(t *testing.T) {
 		t.Errorf("without the header: got %q, want the end", got)
 	}
 
-	// A peer that says one is believed, whoever it is.
+	// Every peer that sends the header is believed.
 	lying, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.7")}}).Dial("tcp", b.address)
 	if err != nil {
 		t.Fatal(err)

@@ -197,7 +197,7 @@ func TestTheFillBeganBeforeTheVolumeWasSeen(t *testing.T) {
 	}
 }
 
-// Who has noted a removal too late for the fill removes the record itself.
+// A removal that is noted too late for the fill removes the record itself.
 func TestARemovalThatIsNotedAfterTheFillIsDone(t *testing.T) {
 	s := open(t, Options{Path: stored(t, 1000, 1000), every: time.Hour})
 	filled(t, s)

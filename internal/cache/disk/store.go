@@ -58,7 +58,7 @@ func (s *Store) begin(v *volume) {
 	s.seed.Store(v.head.Seed)
 	v.forgot = s.missed.Load()
 	v.missed = newHashes()
-	s.volume.Store(v) // before the fill looks into forgot: who notes a hash there too late finds v, and removes it there
+	s.volume.Store(v) // before the fill reads forgot: a removal that is noted there too late finds v, and removes the record there
 	s.missed.Store(v.missed)
 	v.start()
 	s.why.Store(nil)
