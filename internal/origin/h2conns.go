@@ -44,15 +44,15 @@ type h2Conn struct {
 // bounds the wait; 0 means ConnectTimeout. If all connections are full, one request makes another, and the others wait
 // until it is known how many requests that takes.
 func (h *h2Conns) get(ctx context.Context, limit time.Duration) (c *h2Conn, waited bool, failure *Error) {
-	c, busy := h.reserve()
+	c, busy, full := h.reserve()
 	if c != nil {
 		return c, false, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(limit, h.origin.options.ConnectTimeout))
 	defer cancel()
-	for ; c == nil; c, busy = h.reserve() {
+	for ; c == nil; c, busy, full = h.reserve() {
 		if busy == nil {
-			if c, failure := h.makeOne(ctx, limited); c != nil || failure != nil {
+			if c, failure := h.makeOne(ctx, limited, full); c != nil || failure != nil {
 				return c, true, failure
 			}
 			continue
@@ -70,8 +70,8 @@ func (h *h2Conns) get(ctx context.Context, limit time.Duration) (c *h2Conn, wait
 }
 
 // reserve returns a connection on which it has reserved a place for one request. If there is none, busy is closed once there
-// may be one; a nil busy says that no connection is being made.
-func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}) {
+// may be one; a nil busy says that no connection is being made. full are the connections that had no place.
+func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}, full []*h2Conn) {
 	h.mu.Lock()
 	conns, making := h.conns, h.making
 	h.mu.Unlock()
@@ -80,13 +80,13 @@ func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}) {
 		select {
 		case <-c.ready:
 			if c.reserve() {
-				return c, nil
+				return c, nil, nil
 			}
 		default:
 			busy = c.ready
 		}
 	}
-	return nil, busy
+	return nil, busy, conns
 }
 
 // failed returns the failure of the connection that was waited for, if every other attempt would fail in the same way.
@@ -100,10 +100,11 @@ func (h *h2Conns) failed() *Error {
 	return nil
 }
 
-// makeOne makes a connection, and reserves its first place. It does nothing if another request is making one.
-func (h *h2Conns) makeOne(ctx, limited context.Context) (c *h2Conn, failure *Error) {
+// makeOne makes a connection beside those that are full, and reserves its first place. It does nothing if another request is making
+// one, or has made one meanwhile.
+func (h *h2Conns) makeOne(ctx, limited context.Context, full []*h2Conn) (c *h2Conn, failure *Error) {
 	h.mu.Lock()
-	if h.making != nil {
+	if h.making != nil || !slices.Equal(h.conns, full) {
 		h.mu.Unlock()
 		return nil, nil
 	}

@@ -397,3 +397,26 @@ func TestTotalByHTTP2(t *testing.T) {
 		o.Close()
 	})
 }
+
+// TestASecondConnectionWasMadeBesideOneWithRoom: a request that saw no connection, and came to make one when another request had just made it,
+// made a second one.
+func TestASecondConnectionWasMadeBesideOneWithRoom(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			o := h2InMemory(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+				time.Sleep(time.Second)
+				_, _ = io.WriteString(w, "ok")
+			})
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() { wantBody(t, o, get("/"), "ok") })
+			}
+			synctest.Wait()
+			if n := h2Count(o); n != 1 {
+				t.Errorf("got %d connections for 2 requests, want 1", n)
+			}
+			wg.Wait()
+			o.Close()
+		})
+	}
+}
