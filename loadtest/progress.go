@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/mattn/go-isatty"
 	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
@@ -76,5 +76,5 @@ func (m *meter) every(d time.Duration, f func()) {
 
 func terminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && cwriter.IsTerminal(int(file.Fd()))
+	return ok && isatty.IsTerminal(file.Fd())
 }

@@ -10,6 +10,7 @@ const (
 	bart       = "github.com/gaissmai/bart"
 	fasthttp   = "github.com/valyala/fasthttp"
 	humanize   = "github.com/dustin/go-humanize"
+	isatty     = "github.com/mattn/go-isatty"
 	mpb        = "github.com/vbauerster/mpb/v8"
 	net        = "golang.org/x/net"
 	prometheus = "github.com/prometheus/client_golang"
@@ -160,7 +161,7 @@ func rooms() map[string]room {
 		},
 		"internal/simulate": {
 			ours:  []string{"internal/model", "internal/page", "internal/policy", "internal/trace"},
-			third: []string{humanize, mpb},
+			third: []string{humanize, isatty, mpb},
 		},
 		"internal/size":         {ours: []string{"internal/bloom", "internal/policy"}},
 		"internal/sliced":       {ours: []string{"internal/rfc9111"}},
@@ -181,7 +182,7 @@ func rooms() map[string]room {
 			ours: []string{"internal/page", "internal/policy", "internal/reason", "internal/trace"},
 			third: []string{
 				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/prometheus/client_model", "github.com/prometheus/common",
-				"github.com/spf13/cobra", "github.com/spf13/pflag", fasthttp, mpb,
+				"github.com/spf13/cobra", "github.com/spf13/pflag", fasthttp, isatty, mpb,
 			},
 		},
 		"scripts/gotest":      {},

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
@@ -25,7 +25,7 @@ type Meter struct {
 // NewMeter returns a Meter that draws on out if that is a terminal.
 func NewMeter(out io.Writer) *Meter {
 	file, ok := out.(*os.File)
-	if !ok || !cwriter.IsTerminal(int(file.Fd())) {
+	if !ok || !isatty.IsTerminal(file.Fd()) {
 		return &Meter{}
 	}
 	return &Meter{bars: mpb.New(mpb.WithOutput(out), mpb.WithWidth(48), mpb.WithRefreshRate(drawEvery))}
