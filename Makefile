@@ -26,26 +26,48 @@ demo: ## run the demo: proxy, origin and clients in one process
 
 # --- tests ---
 
-.PHONY: test
-test: $(GOTEST) ## run every test, in random order
-	@$(GOTEST) -pgo=off -shuffle=on -timeout=$(TIMEOUT) ./...
+# make test is the quick run. make test-all is everything: each test once, with the race detector unless the test leaves itself to
+# a run without it, and last, alone, the tests that measure. A test says by itself where it belongs: Slow, Plain and
+# Alone in internal/testkit. DETECTOR=off runs all without the detector, for a machine without a C compiler.
+TALLY  = .cache/tally
+STEPS  = $(if $(filter off,$(DETECTOR)),undetected,race plain) on-disk measure
+COMMON = -pgo=off -vet=off -shuffle=on
+export GOTEST_TALLY ?= $(abspath $(TALLY))
 
-# Left out are packages whose tests start other programs, which the detector does not watch: they measure, install or
-# drive the built binary. test/faults and test/hostile have a proxy in the test as well.
-RACE_SKIP = edgeproxy/test/(bench|conformance|diskbench|fair|filterbench|packaging|proofs|recipes|sweep|tiers)$$
+.PHONY: test
+test: $(GOTEST) ## run the quick tests: what a change needs before each commit (only Go needed)
+	@rm -f $(TALLY)
+	@CGO_ENABLED=0 GOTEST_STEP=test $(GOTEST) -least 4000 -says "The quick tests: about 3 minutes the first time, on two cores, most of them to compile; 1 minute afterwards." -- \
+		-short $(COMMON) -timeout=5m ./...
+
+.PHONY: test-all
+test-all: $(GOTEST) ## run every test: [DETECTOR=off] (needs gcc and the programs that CONTRIBUTING.md lists)
+	@MAKE="$(SELF)" scripts/ci.sh $(STEPS)
 
 .PHONY: race
-race: $(GOTEST) ## run the tests of the program's own code under the race detector (needs gcc)
+race: $(GOTEST) ## run every test under the race detector that does not leave itself to plain or measure (needs gcc)
 	@command -v $${CC:-gcc} >/dev/null || { echo "race: the race detector needs a C compiler: $${CC:-gcc} is not there" >&2; exit 1; }
-	@CGO_ENABLED=1 $(GOTEST) -pgo=off -race -shuffle=on -timeout=$(TIMEOUT) $$($(GO) list ./... | grep -vE '$(RACE_SKIP)')
+	@CGO_ENABLED=1 GOTEST_STEP=race $(GOTEST) -again 3 -- -race $(COMMON) -timeout=20m ./...
+
+.PHONY: undetected
+undetected: $(GOTEST) ## run every test without the race detector that does not leave itself to measure
+	@CGO_ENABLED=0 GOTEST_STEP=undetected $(GOTEST) -again 3 -- $(COMMON) -timeout=20m ./...
+
+.PHONY: plain
+plain: $(GOTEST) ## run the tests that the last make race left to a run without the race detector
+	@CGO_ENABLED=0 GOTEST_STEP=plain $(GOTEST) -again 3 -only plain -- $(COMMON) -timeout=20m
+
+.PHONY: measure
+measure: $(GOTEST) ## run the tests that measure, one at a time: those that the last make test, race or undetected left to this
+	@CGO_ENABLED=0 GOTEST_STEP=measure EDGEPROXY_TEST_MEASURE=1 $(GOTEST) -again 3 -only alone -- $(COMMON) -p=1 -parallel=1 -timeout=20m
 
 .PHONY: arch
 arch: $(GOTEST) ## check the rules of the house: imports, comments, lengths
-	@$(GOTEST) ./internal/archtest
+	@GOTEST_STEP=arch $(GOTEST) -- ./internal/archtest
 
 .PHONY: scenario
 scenario: $(GOTEST) ## run the scenarios: origin, edge and clients in virtual time
-	@$(GOTEST) -shuffle=on -timeout=$(TIMEOUT) ./internal/edgetest/...
+	@GOTEST_STEP=scenario $(GOTEST) -- -shuffle=on -timeout=$(TIMEOUT) ./internal/edgetest/...
 
 # Left out are tests of what memory does: allocations, copies, bodies that clients keep in it, and a walk over all that it
 # holds. Also left out are 400,000 purges of what is not stored: the disk removes by a tag of 20 bits, so a few remove another.
@@ -54,19 +76,23 @@ ON_DISK_SKIP = Allocates|IsPinned|HeldUntilItWas|NotCopied|NothingPurgedComesBac
 
 .PHONY: on-disk
 on-disk: $(GOTEST) ## run the wire tests of what is stored with a disk; scenarios do so by themselves
-	@EDGEPROXY_TEST_DISK=1 $(GOTEST) -count=1 -run '$(ON_DISK_RUN)' -skip '$(ON_DISK_SKIP)' -timeout=$(TIMEOUT) ./internal/proxy
+	@CGO_ENABLED=0 EDGEPROXY_TEST_DISK=1 GOTEST_STEP=on-disk $(GOTEST) -again 3 -- $(COMMON) -count=1 '-run=$(ON_DISK_RUN)' '-skip=$(ON_DISK_SKIP)' -timeout=$(TIMEOUT) ./internal/proxy
 
 .PHONY: hostile
 hostile: $(GOTEST) ## play the corpus of hostile requests and responses, also before the built program
-	@$(GOTEST) -count=1 ./test/hostile
+	@GOTEST_STEP=hostile $(GOTEST) -- -count=1 ./test/hostile
 
 .PHONY: alloc
 alloc: $(GOTEST) ## hold the hit path to its number of allocations
-	@$(GOTEST) -count=1 -run Alloc ./...
+	@GOTEST_STEP=alloc $(GOTEST) -- -count=1 -run=Alloc ./...
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" scripts/fuzz.sh
+
+.PHONY: fuzz-changed
+fuzz-changed: ## run the fuzz targets whose package, or one that it imports, differs from BASE: [BASE=rev]
+	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" BASE="$(BASE)" scripts/fuzz.sh changed
 
 .PHONY: cover
 cover: ## measure coverage, .cache/cover.html shows it
@@ -208,7 +234,7 @@ release: ## make the files of a release in .cache/release, twice, and compare th
 
 .PHONY: release-check
 release-check: $(GOTEST) ## make a release of both architectures, twice, and look into its files
-	@$(GOTEST) -tags release -count=1 -run '^TestTheRelease' -timeout=30m ./test/packaging
+	@EDGEPROXY_RELEASE=twice GOTEST_STEP=release-check $(GOTEST) -- -count=1 '-run=^TestTheRelease' -timeout=30m ./test/packaging
 
 # --- checks ---
 
@@ -225,10 +251,9 @@ lint: ## run the linters
 	@$(TOOL) golangci-lint run
 
 .PHONY: vet
-vet: ## run go vet
-	@$(GO) vet ./...
-	@$(GO) vet -tags walk ./cmd/edgeproxy # built by scripts/walk.sh alone
-	@$(GO) vet -tags release ./test/packaging
+vet: ## run go vet on what the linters do not see: files of other tags and systems
+	@$(GO) vet -pgo=off -tags walk ./cmd/edgeproxy # built by scripts/walk.sh alone
+	@$(GO) vet -pgo=off -tags soak ./cmd/edgeproxy ./test/faults ./test/fair
 	@GOARCH=386 $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/disk/device # where calls of the system differ
 	@GOOS=darwin $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/...
 

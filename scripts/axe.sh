@@ -19,4 +19,6 @@ if ! [ -d "$dir" ]; then
 	mv "$part" "$dir"
 	trap - EXIT
 fi
-exec "${GOTEST:-.cache/bin/gotest}" -count=1 -run '^TestInChromium$/^everybody_can_use_it$' ./internal/dashboard -axe "$dir/node_modules/axe-core/axe.min.js"
+GOTEST_STEP=axe
+export GOTEST_STEP
+exec "${GOTEST:-.cache/bin/gotest}" -- -count=1 "-run=^TestInChromium\$/^everybody_can_use_it\$" ./internal/dashboard -axe "$dir/node_modules/axe-core/axe.min.js"

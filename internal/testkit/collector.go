@@ -26,11 +26,10 @@ type Collector struct {
 // StartCollector runs one until the end of the test. The program is built from tools/collector.
 func StartCollector(tb testing.TB) *Collector {
 	tb.Helper()
+	Slow(tb, "it builds and starts the collector of OpenTelemetry")
 	program := filepath.Join(tb.TempDir(), "collector")
-	build := exec.Command("go", "build", "-o", program, ".")
-	build.Dir = filepath.Join(toolsFolder(tb), "collector")
-	if out, err := build.CombinedOutput(); err != nil {
-		tb.Fatalf("build the collector: %v\n%s", err, out)
+	if err := build(filepath.Join(toolsFolder(tb), "collector"), "collector", ".", program); err != nil {
+		tb.Fatal(err)
 	}
 	at := QuietAddress(tb)
 	c := &Collector{Endpoint: "http://" + at, tb: tb}

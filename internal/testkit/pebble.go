@@ -149,6 +149,7 @@ func portOf(address string) int {
 // tool returns a program of those in tools/go.mod. Go builds it, and keeps what it has built.
 func tool(tb testing.TB, name string) (program string) {
 	tb.Helper()
+	Slow(tb, "it builds and starts "+name)
 	cmd := exec.Command("go", "tool", "-n", name)
 	cmd.Dir = toolsFolder(tb)
 	var said bytes.Buffer
@@ -163,11 +164,9 @@ func tool(tb testing.TB, name string) (program string) {
 // toolsFolder finds tools, from the folder of the test upwards.
 func toolsFolder(tb testing.TB) string {
 	tb.Helper()
-	for at := "."; len(at) < 64; at = filepath.Join(at, "..") {
-		if _, err := os.Stat(filepath.Join(at, "tools", "go.mod")); err == nil {
-			return filepath.Join(at, "tools")
-		}
+	root, err := repository()
+	if err != nil {
+		tb.Fatal(err)
 	}
-	tb.Fatal("tools/go.mod is in no folder above")
-	return ""
+	return filepath.Join(root, "tools")
 }

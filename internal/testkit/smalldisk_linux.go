@@ -1,9 +1,7 @@
 package testkit
 
 import (
-	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -14,8 +12,8 @@ import (
 func SmallDisk(t *testing.T, bytes int) string {
 	t.Helper()
 	folder := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size="+strconv.Itoa(bytes), "none", folder).CombinedOutput(); err != nil {
-		t.Skipf("cannot mount: %v, %s", err, strings.TrimSpace(string(out)))
+	if err := unix.Mount("none", folder, "tmpfs", 0, "size="+strconv.Itoa(bytes)); err != nil {
+		t.Skipf("cannot mount: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(folder, unix.MNT_DETACH); err != nil {
@@ -30,17 +28,16 @@ func SmallDisk(t *testing.T, bytes int) string {
 func ReadOnlyBind(t *testing.T, folder string) string {
 	t.Helper()
 	at := t.TempDir()
-	for _, args := range [][]string{{"--bind", folder, at}, {"-o", "remount,bind,ro", at}} {
-		if out, err := exec.CommandContext(t.Context(), "mount", args...).CombinedOutput(); err != nil {
-			t.Skipf("cannot mount: %v, %s", err, strings.TrimSpace(string(out)))
+	if err := unix.Mount(folder, at, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("cannot mount: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(at, unix.MNT_DETACH); err != nil {
+			t.Error(err)
 		}
-		if args[0] == "--bind" {
-			t.Cleanup(func() {
-				if err := unix.Unmount(at, unix.MNT_DETACH); err != nil {
-					t.Error(err)
-				}
-			})
-		}
+	})
+	if err := unix.Mount("", at, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, ""); err != nil {
+		t.Skipf("cannot mount: %v", err)
 	}
 	return at
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +17,37 @@ func main() {
 
 // run starts go test, reports what it says and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "gotest:", err)
+		return 2
+	}
+	if o.says != "" {
+		fmt.Fprintln(stdout, o.says)
+	}
+	tally := os.Getenv("GOTEST_TALLY")
+	if o.only != "" {
+		tests, err := leftTo(o.only, tally)
+		if err != nil {
+			fmt.Fprintln(stderr, "gotest:", err)
+			return 1
+		}
+		if len(tests) == 0 {
+			fmt.Fprintf(stdout, "no test was left to this run\n0 passed, 0 failed\n")
+			return 0
+		}
+		o.goTest = slicesOf(o.goTest, tests)
+	}
 	r := newReport(stdout)
-	if err := goTest(args, r, stderr); err != nil {
+	r.packages = countPackages(o.goTest)
+	if err := goTest(o.goTest, r, stderr); err != nil {
 		r.runFailed(err)
 	}
-	code := r.finish(os.Getenv("EDGEPROXY_TEST_ALL") == "1")
-	if err := appendTally(os.Getenv("GOTEST_TALLY"), r.results); err != nil {
+	if o.again > 0 {
+		r.again(o, stderr)
+	}
+	code := r.finish(os.Getenv("EDGEPROXY_TEST_ALL") == "1", o)
+	if err := appendTally(tally, os.Getenv("GOTEST_STEP"), r); err != nil {
 		fmt.Fprintln(stderr, "gotest:", err)
 		return 1
 	}
@@ -30,7 +56,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // goTest feeds the report. Its error is what go test itself ended with.
 func goTest(args []string, r *report, stderr io.Writer) error {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd := exec.Command(goCommand(), append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -50,6 +76,24 @@ func goTest(args []string, r *report, stderr io.Writer) error {
 	return readErr
 }
 
+func goCommand() string { return cmp.Or(os.Getenv("GO"), "go") }
+
+// countPackages returns how many packages with tests the arguments name, or 0 where go list does not know. It is for the
+// count that shows progress.
+func countPackages(args []string) int {
+	list := []string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}x{{end}}"}
+	for _, a := range args {
+		if strings.HasPrefix(a, "-tags") || !strings.HasPrefix(a, "-") {
+			list = append(list, a)
+		}
+	}
+	out, err := exec.Command(goCommand(), list...).Output()
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(out), "x")
+}
+
 // readLines calls each with every line of src, without a limit on its length:
 // a test may log a whole body.
 func readLines(src io.Reader, each func(line string)) error {
@@ -66,24 +110,4 @@ func readLines(src io.Reader, each func(line string)) error {
 			return fmt.Errorf("read from go test: %w", err)
 		}
 	}
-}
-
-// appendTally adds one line per result to the file called name; no name, no file.
-func appendTally(name string, results []result) error {
-	if name == "" {
-		return nil
-	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("open the tally: %w", err)
-	}
-	var b strings.Builder
-	for _, res := range results {
-		fmt.Fprintf(&b, "%s\t%s\n", res.verdict, res.name)
-	}
-	_, err = f.WriteString(b.String())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write the tally: %w", err)
-	}
-	return nil
 }

@@ -11,34 +11,67 @@ import (
 
 // The verdicts of a result, as they stand in the tally.
 const (
-	pass = "pass"
-	fail = "fail"
-	skip = "skip"
+	pass  = "pass"
+	fail  = "fail"
+	skip  = "skip"
+	shaky = "shaky" // failed, and then passed each time it ran alone
+	left  = "left-" // and to which run
+
+	leftSlow  = left + "slow"
+	leftPlain = left + "plain"
+	leftAlone = left + "alone"
 )
+
+// marks are the words by which internal/testkit leaves a test to another run.
+var marks = map[string]string{
+	"left to make test-all: ":                     leftSlow,
+	"left to the run without the race detector: ": leftPlain,
+	"left to make measure: ":                      leftAlone,
+}
 
 // event is one line of "go test -json" (see "go doc test2json").
 type event struct {
 	Action, Package, ImportPath, Test, Output, FailedBuild string
+	Elapsed                                                float64
 }
 
 // result is the end of one test, or of what stands for one.
 type result struct {
-	verdict string
-	name    string // package and test, "edgeproxy/config.TestLoad/empty"
-	why     string // of a skip: what the test said
+	verdict   string
+	pkg, test string // "edgeproxy/config", "TestLoad/empty"; no test where the package failed, or no test ran
+	seconds   float64
+	why       string // of a skip: what the test said
+	said      string // of a failure: all that the test wrote
+	seed      string // of a failure: that of the order of the tests
+	crashed   bool   // of a failure: it ended the process, so that other tests did not run
+	final     bool   // of a failure: no accident, but a data race, a time-out, or what is no test
+}
+
+func (r result) name() string {
+	switch {
+	case r.test == "":
+		return r.pkg
+	case r.pkg == "":
+		return r.test
+	}
+	return r.pkg + "." + r.test
 }
 
 // report turns events into text and counts. Not safe for concurrent use.
 type report struct {
-	out     io.Writer
-	results []result
-	open    map[string]*pkg     // packages that have not ended yet
-	builds  map[string][]string // compiler output by the build's import path
+	out      io.Writer
+	results  []result
+	took     []result            // each test that no other contains, for how long it took
+	packages int                 // that will end, for the progress; 0 if nobody knows
+	ended    int                 // of them
+	open     map[string]*pkg     // packages that have not ended yet
+	builds   map[string][]string // compiler output by the build's import path
 }
 
 // pkg is one package while its tests run.
 type pkg struct {
 	lines   []string
+	seed    string // of the order of its tests, "" if they have their own
 	tests   map[string]*test
 	results int // of this package so far
 	failed  int
@@ -103,16 +136,47 @@ func (r *report) testEvent(p *pkg, e event) {
 }
 
 func (r *report) testEnd(p *pkg, t *test, e event) {
-	name := e.Package + "." + e.Test
-	if e.Action == fail {
-		fmt.Fprintf(r.out, "--- FAIL: %s\n%s", name, spoken(t.lines))
+	res := result{verdict: e.Action, pkg: e.Package, test: e.Test, seconds: e.Elapsed}
+	switch e.Action {
+	case fail:
+		res.said, res.seed, res.final, res.crashed = spoken(t.lines), p.seed, raced(t.lines), crashed(t.lines)
+		fmt.Fprintf(r.out, "--- FAIL: %s\n%s", res.name(), res.said)
 		p.eachParent(e.Test, func(t *test) { t.childFailed = true })
+	case skip:
+		res.why = reasonOf(t.lines)
+		for mark, verdict := range marks {
+			if strings.Contains(res.why, mark) {
+				res.verdict = verdict
+			}
+		}
 	}
 	ownEnd := e.Action == skip || (e.Action == fail && !t.childFailed)
 	if !t.parent || ownEnd {
-		r.add(p, result{verdict: e.Action, name: name, why: reasonOf(t.lines)})
+		r.add(p, res)
+	}
+	if top(e.Test) == e.Test {
+		r.took = append(r.took, res)
 	}
 	t.done, t.lines = true, nil
+}
+
+// raced says whether the race detector has reported something while the test ran.
+func raced(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool {
+		return strings.Contains(line, "WARNING: DATA RACE") || strings.Contains(line, "race detected during execution of test")
+	})
+}
+
+// crashed says whether the process ended with the test. What a test logs is indented.
+func crashed(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+	})
+}
+
+// timedOut says whether go test has ended the process.
+func timedOut(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic: test timed out") })
 }
 
 // eachParent calls f with every test that name is a subtest of. A subtest's
@@ -132,17 +196,30 @@ func (r *report) pkgEvent(p *pkg, e event) {
 	switch e.Action {
 	case "output":
 		p.lines = append(p.lines, e.Output)
+		if seed, ok := strings.CutPrefix(e.Output, "-test.shuffle "); ok {
+			p.seed = strings.TrimSpace(seed)
+		}
 	case pass:
 		if i := slices.IndexFunc(p.lines, isOK); i >= 0 && p.results > 0 {
-			fmt.Fprint(r.out, p.lines[i])
+			r.progress(p.lines[i])
 		}
 		delete(r.open, e.Package)
 	case fail:
+		r.progress(fmt.Sprintf("FAIL\t%s\t%.3fs\n", e.Package, e.Elapsed))
 		r.pkgFailed(p, e)
 		delete(r.open, e.Package)
 	case skip: // no test files
 		delete(r.open, e.Package)
 	}
+}
+
+// progress prints the line of a package that has ended, with how many have.
+func (r *report) progress(line string) {
+	r.ended++
+	if r.packages > 0 {
+		fmt.Fprintf(r.out, "%3d of %d\t", r.ended, r.packages)
+	}
+	fmt.Fprint(r.out, line)
 }
 
 // pkgFailed prints what the package said outside its tests and sees to it that
@@ -157,11 +234,12 @@ func (r *report) pkgFailed(p *pkg, e event) {
 			continue
 		}
 		fmt.Fprintf(r.out, "--- FAIL: %s.%s (did not end)\n%s", e.Package, name, spoken(t.lines))
-		r.add(p, result{verdict: fail, name: e.Package + "." + name})
+		final := raced(t.lines) || timedOut(t.lines) || timedOut(p.lines)
+		r.add(p, result{verdict: fail, pkg: e.Package, test: name, said: spoken(t.lines), seed: p.seed, crashed: true, final: final})
 	}
 	fmt.Fprint(r.out, spoken(p.lines))
-	if p.failed == 0 {
-		r.add(p, result{verdict: fail, name: e.Package})
+	if p.failed == 0 || raced(p.lines) {
+		r.add(p, result{verdict: fail, pkg: e.Package, seed: p.seed, final: true})
 	}
 }
 
@@ -177,7 +255,7 @@ func (r *report) add(p *pkg, res result) {
 // explains it yet, as with a pattern that matches no package.
 func (r *report) runFailed(err error) {
 	if r.count(fail) == 0 {
-		r.results = append(r.results, result{verdict: fail, name: err.Error()})
+		r.results = append(r.results, result{verdict: fail, test: err.Error(), final: true})
 	}
 }
 

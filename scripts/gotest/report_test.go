@@ -37,7 +37,7 @@ func TestClosingLineCountsWhatRan(t *testing.T) {
 			for _, e := range events {
 				r.line(e + "\n")
 			}
-			if got := r.finish(strict); got != wantCode {
+			if got := r.finish(strict, options{}); got != wantCode {
 				t.Errorf("exit code: got %d, want %d", got, wantCode)
 			}
 			lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -69,6 +69,9 @@ func TestClosingLineCountsWhatRan(t *testing.T) {
 	f("a skipped subtest does not hide behind its parent", []string{runA, runSub, skipSub, passA, okP, passP}, true, "0 passed, 1 failed", 1)
 	f("a parent that skips after its subtests is a skip",
 		[]string{runA, runSub, passSub, skipA, okP, passP}, false, "1 passed, 0 failed, 1 skipped", 0)
+	f("a test that a mark leaves to another run is no skip",
+		[]string{runA, says(`"Test":"TestA",`, "    a_test.go:5: left to make test-all: it starts nginx"), skipA, runSub, passSub, okP, passP},
+		true, "1 passed, 0 failed", 0, "1 tests are left to make test-all")
 	f("a build that fails counts once and shows the compiler's words",
 		[]string{buildSays, buildFail, buildEnds}, false, "0 passed, 1 failed", 1, "undefined: x", "failed: m/p\n")
 	f("a test that exits the process is named",

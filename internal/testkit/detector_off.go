@@ -1,0 +1,6 @@
+//go:build !race
+
+package testkit
+
+// Detector says whether the race detector watches the test.
+const Detector = false
