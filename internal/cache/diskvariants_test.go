@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -109,6 +110,41 @@ func TestMadeUpVariantsTakeNoMorePlacesOnTheDiskThanTheyMay(t *testing.T) {
 	}
 	f("small", 2000)
 	f("large", 40<<10)
+}
+
+// A disk that kept up with a client that made variants up was filled by those that had left. Then it evicted what nobody had asked for meanwhile,
+// and after a restart the URL's other variants were not found.
+func TestMadeUpVariantsThatWereWrittenEvictedOthers(t *testing.T) {
+	s, d := newStoreOnDisk(t, usualOptions())
+	others, asked := []*Entry{plain("/other", 1, 40<<10)}, []string{"curl", "firefox", "safari"}
+	for _, values := range asked {
+		others = append(others, variant("/v", values, 40<<10, "User-Agent"))
+	}
+	for _, e := range others {
+		mustPut(t, s, e)
+	}
+	if err := d.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, values := range slices.Concat(asked, asked) { // more often than made-up ones
+		o, _ := lookUp(s, "/v", values)
+		s.Release(o)
+	}
+	const atOnce = 5 // are in one segment, and leave before it is sealed
+	for i := range 120 {
+		attack(t, s, i*atOnce, atOnce, 40<<10, time.Unix(1_800_000_000, 0))
+		if err := d.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if st := d.Stats(); st.EvictedLarge > 0 || st.Bytes > disk.MinBytes/2 {
+		t.Errorf("got %d large records evicted and %d bytes, want none and less than half of the disk", st.EvictedLarge, st.Bytes)
+	}
+	for _, e := range others {
+		if !s.OnDisk(e.Name) {
+			t.Errorf("%s was evicted", e.Name)
+		}
+	}
 }
 
 // until waits until the disk has found all that it has.

@@ -266,8 +266,9 @@ func (v *volume) land(a *appender) {
 		if !l.dead {
 			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
 		}
-		if a.seg.kind == layout.Large { // so that the hand finds its bytes
+		if a.seg.kind == layout.Large { // the hand finds its bytes by the entry, if they cannot be freed when the segment is sealed
 			a.entries = layout.AppendEntry(a.entries, l.entry)
+			v.freeLogged(freeing{seg: a.seg, offset: l.entry.Offset, bytes: l.entry.Bytes, logged: true})
 		}
 	}
 	a.landing = a.landing[:copy(a.landing, a.landing[n:])]
@@ -312,6 +313,7 @@ func (v *volume) sealOff(a *appender) error {
 		a.seg.entries = a.entries
 	}
 	v.list(a.seg)
+	v.freeWaiting(a.seg)
 	return err
 }
 

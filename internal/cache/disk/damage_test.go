@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // damaged are the lengths of what the tests of damage store: some KiB of small records, and a large one.
@@ -54,15 +56,21 @@ func serves(t *testing.T, path, what string) (found int) {
 
 // A segment that is cut short or changed anywhere gives no wrong byte, and no panic.
 func TestDamageGivesNoWrongByte(t *testing.T) {
+	testkit.Slow(t, "20 seconds")
+	testkit.Plain(t, "each of a thousand starts takes ten times as long under the race detector, which sees as much in TestDamageInSomePlaces")
+	damageAt(t, 512)
+}
+
+func TestDamageInSomePlaces(t *testing.T) { damageAt(t, 8192+512) }
+
+// damageAt damages a file at each stride of its bytes, and looks at what a start finds.
+func damageAt(t *testing.T, stride int) {
+	t.Helper()
 	f := func(name string, sealed bool, damage func(whole []byte, at int) []byte) {
 		t.Run(name, func(t *testing.T) {
 			path := aDirectory(t, sealed)
 			files := readFiles(t, path)
 			lost, kept := 0, 0
-			stride := damageStride
-			if testing.Short() {
-				stride = 8192 + 512
-			}
 			for name, whole := range files {
 				for at := 0; at < len(whole); at += stride {
 					for other, b := range files { // as it was, with what an opening has changed

@@ -329,7 +329,7 @@ func TestWhatADraftMayNotIsRefused(t *testing.T) {
 func TestADraftThatTheDiskIsTooSlowForIsLost(t *testing.T) {
 	var f faulty
 	path := quickDir(t)
-	s := open(t, Options{Path: path, MaxBytes: 64 << 20, Hook: f.hook, QueueBytes: 1 << 20, ReadDeadline: 2 * time.Second}) // a device is quicker
+	s := open(t, Options{Path: path, MaxBytes: 64 << 20, Hook: f.hook, QueueBytes: 1 << 20})
 	store(t, s, 1, 1, 100)
 	store(t, s, 2, 1, 100)
 	settle(t, s)
@@ -345,9 +345,13 @@ func TestADraftThatTheDiskIsTooSlowForIsLost(t *testing.T) {
 		}
 		return nil
 	})
+	v := s.volume.Load()
+	patient := v.o.ReadDeadline
+	v.o.ReadDeadline = 50 * time.Millisecond // only this goroutine waits for reads and commits
 	if err := short.Commit(keyOf(2), blockOf(2, 2)); !errors.Is(err, ErrSlow) {
 		t.Errorf("commit: got %v, want ErrSlow", err)
 	}
+	v.o.ReadDeadline = patient
 	if _, err := draft(s, 1, 2, 4<<20, true); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
 	}

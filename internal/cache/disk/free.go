@@ -53,6 +53,27 @@ func (v *volume) free(out []freeing) {
 	v.punch(run)
 }
 
+// freeLogged frees a record whose removal is logged: at once, or when its segment is sealed.
+func (v *volume) freeLogged(f freeing) {
+	if !v.isListed(f.seg) {
+		f.seg.waiting = append(f.seg.waiting, f)
+		return
+	}
+	v.free([]freeing{f})
+	v.unlinkEmpty(f.seg)
+}
+
+// freeWaiting frees the records that were removed before s was sealed.
+func (v *volume) freeWaiting(s *segment) {
+	out := s.waiting
+	s.waiting = nil
+	if len(out) == 0 || !v.punches.Load() {
+		return
+	}
+	v.free(out)
+	v.unlinkEmpty(s)
+}
+
 // run is records that are adjacent in a file.
 type run []freeing
 

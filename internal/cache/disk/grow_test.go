@@ -1,7 +1,11 @@
 package disk
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // A store of objects shorter than its index was made for forgot all that the index had no room for, also at a start.
@@ -64,24 +68,22 @@ func TestTheIndexDoesNotGrowForEver(t *testing.T) {
 func TestTheIndexGrowsBesideAllElse(t *testing.T) {
 	s := open(t, Options{Path: quickDir(t), MaxBytes: 8 << 20, MeanObjectBytes: 1000})
 	v := s.volume.Load()
-	stop, growths := make(chan struct{}), make(chan int)
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-stop:
-				growths <- n
-				return
-			default:
-			}
+	var stop atomic.Bool
+	var grown atomic.Int64
+	var growing sync.WaitGroup
+	growing.Go(func() {
+		for ; !stop.Load(); grown.Add(1) {
 			v.growing.Lock()
 			v.growTo(12_000)
 			v.growing.Unlock()
 		}
-	}()
+	})
+	defer growing.Wait()
+	defer stop.Store(true)
 	const keys = 400
 	version := map[int]int{} // 0: removed
 	length := func(n, version int) int { return (n%7*9000 + version*37) % 50_000 }
-	for step := 1; step < 2500; step++ {
+	for step := 1; step < testkit.Times(2500, 1000); step++ {
 		n := step * 7919 % keys
 		switch {
 		case step%11 == 0:
@@ -100,6 +102,8 @@ func TestTheIndexGrowsBesideAllElse(t *testing.T) {
 			version[n] = step
 		}
 		if step%50 == 0 {
+			was := grown.Load()
+			until(t, "another growth", func() bool { return grown.Load() > was })
 			settle(t, s)
 			for n, version := range version {
 				if version == 0 {
@@ -110,10 +114,8 @@ func TestTheIndexGrowsBesideAllElse(t *testing.T) {
 			}
 		}
 	}
-	close(stop)
-	if n := <-growths; n < 20 {
-		t.Errorf("it was replaced %d times: want more", n)
-	}
+	stop.Store(true)
+	growing.Wait()
 	settle(t, s)
 	found := 0
 	for n, version := range version {

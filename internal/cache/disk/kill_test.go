@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/testkit"
 )
 
 var errKilled = errors.New("killed")
@@ -169,12 +170,18 @@ func (sc *script) check(t *testing.T, s *Store, what string) (found int) {
 // One of them brought back an old version: it was replaced while it waited or moved, written nevertheless, and noted as removed only
 // afterwards.
 func TestAKillAtEachCall(t *testing.T) {
+	testkit.Slow(t, "a minute")
+	testkit.Plain(t, "each of a thousand kills takes ten times as long under the race detector, which sees as much in TestAKillAtSomeCalls")
+	killAtCalls(t, 1)
+}
+
+func TestAKillAtSomeCalls(t *testing.T) { killAtCalls(t, int64(testkit.Times(17, 37))) }
+
+// killAtCalls kills at one in stride calls, and looks at what a start finds.
+func killAtCalls(t *testing.T, stride int64) {
+	t.Helper()
 	var patched atomic.Int64
 	calls, _ := killAt(t, 1<<40, &patched)
-	stride := int64(killStride)
-	if testing.Short() {
-		stride = 17
-	}
 	var next, total atomic.Int64
 	patched.Store(0)
 	var workers sync.WaitGroup

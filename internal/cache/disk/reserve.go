@@ -172,7 +172,8 @@ func (v *volume) publish(r *reserved, p *put) error {
 			v.lost(lost)
 		}
 	}) {
-		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: e.Offset}) // so that the hand finds its bytes
+		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: e.Offset})
+		v.freeLogged(freeing{seg: a.seg, offset: e.Offset, bytes: e.Bytes, logged: true})
 	}
 	v.rest(a)
 	return nil

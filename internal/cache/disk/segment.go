@@ -31,6 +31,7 @@ type segment struct {
 	entries []byte      // of a segment that could not be sealed; else the footer has them
 	seen    time.Time   // when visited was set; the writer's
 	footer  int64       // bytes of its footer; once it is sealed
+	waiting []freeing   // large records that were removed before it was listed; the writer's
 
 	// guarded by volume.mu
 	length  int64         // of the file, with its footer or the space for it

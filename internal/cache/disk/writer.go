@@ -76,7 +76,7 @@ func (v *volume) round(w work) {
 func (v *volume) freeDead(d deadRecord) {
 	v.log.add(v.head, layout.Removed{Segment: d.segment.number, Offset: d.offset})
 	v.counts.removed.Add(1)
-	if d.segment.kind != layout.Large || !v.punches.Load() || !v.isListed(d.segment) {
+	if d.segment.kind != layout.Large || !v.punches.Load() || v.slot(d.segment.number).Load() != d.segment {
 		return
 	}
 	var fixed [layout.Unit]byte
@@ -85,8 +85,7 @@ func (v *volume) freeDead(d deadRecord) {
 		return // the hand frees it later
 	}
 	if shape, err := v.head.Need(fixed[:], d.segment.number, d.offset); err == nil {
-		v.free([]freeing{{seg: d.segment, offset: d.offset, bytes: shape.Bytes, logged: true}})
-		v.unlinkEmpty(d.segment)
+		v.freeLogged(freeing{seg: d.segment, offset: d.offset, bytes: shape.Bytes, logged: true})
 	}
 }
 

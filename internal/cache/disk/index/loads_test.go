@@ -1,15 +1,14 @@
-//go:build !race
-
 package index
 
 import (
 	"slices"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
-// Too many single calls for the race detector, and no two at a time.
-
 func TestNothingIsLostAtTheLoadItIsMadeFor(t *testing.T) {
+	testkit.Plain(t, "many single calls, and no two at a time")
 	const objects = 300_000
 	x := New(objects)
 	for n := range objects {
@@ -31,6 +30,7 @@ func TestNothingIsLostAtTheLoadItIsMadeFor(t *testing.T) {
 }
 
 func TestFewAreLostAtALoadOf95Percent(t *testing.T) {
+	testkit.Plain(t, "many single calls, and no two at a time")
 	const objects = 300_000
 	x, lost := New(objects*9/10*100/95), 0
 	for n := range objects * 9 / 10 * 100 / 95 * 95 / 90 {
@@ -44,6 +44,7 @@ func TestFewAreLostAtALoadOf95Percent(t *testing.T) {
 }
 
 func TestAbsentKeysHaveAPlaceInFewLookUps(t *testing.T) {
+	testkit.Plain(t, "many single calls, and no two at a time")
 	const objects, lookUps = 200_000, 2_000_000
 	x := New(objects)
 	for n := range objects {

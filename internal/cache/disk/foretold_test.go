@@ -1,5 +1,3 @@
-//go:build !race
-
 package disk_test
 
 import (
@@ -14,6 +12,7 @@ import (
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/model"
 	"edgeproxy/internal/policy"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -46,7 +45,10 @@ func asked(seed uint64, requests int) []int {
 // played returns how many are hits of a Store that stores the others, and what it has done.
 func played(t *testing.T, requests []int) (hits int, stats disk.Stats) {
 	t.Helper()
-	s, err := disk.Open(disk.Options{Path: t.TempDir(), MaxBytes: askedBytes, MeanObjectBytes: 8 << 10})
+	s, err := disk.Open(disk.Options{
+		Path: t.TempDir(), MaxBytes: askedBytes, MeanObjectBytes: 8 << 10,
+		ReadWait: testkit.Patience, ReadDeadline: testkit.Patience, Deadline: testkit.Patience, // a machine that does much else is no slow device
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +79,8 @@ func played(t *testing.T, requests []int) (hits int, stats disk.Stats) {
 // A hand that goes over the large records in the order of writing alone comes near the newest of them at times. All segments
 // of small ones are older than these, and went. So hits are held to those of exact LRU of the same size.
 func TestSmallRecordsDoNotGoForALargeOneThatIsYoung(t *testing.T) {
+	testkit.Slow(t, "6 seconds")
+	testkit.Plain(t, "20,000 requests of one goroutine, and as many to an exact LRU")
 	requests := asked(2, 20_000)
 	exact := lru{at: map[int]*list.Element{}}
 	want := 0
@@ -92,6 +96,8 @@ func TestSmallRecordsDoNotGoForALargeOneThatIsYoung(t *testing.T) {
 
 // What simulate --disk foretells is what the store does: its hits, its bytes and its objects.
 func TestTheModelForetellsTheStore(t *testing.T) {
+	testkit.Slow(t, "3 seconds")
+	testkit.Plain(t, "12,000 requests of one goroutine, and as many to the model")
 	requests := asked(3, 12_000)
 	objects := make([]trace.Object, askedObjects)
 	for n := range objects {
