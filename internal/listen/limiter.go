@@ -15,7 +15,7 @@ const (
 	refusal503  = "HTTP/1.1 503 Service Unavailable" + refusalEnd // beyond ConnLimits.Connections
 	refusal429  = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond ConnLimits.PerClient
 	refusalEnd  = "\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-	refusalWait = 10 * time.Millisecond // bounds the write of such an answer, which fits into the send buffer of a new connection
+	refusalWait = time.Second // bounds the write of such an answer, which waits for nobody: it fits into the send buffer of a new connection
 )
 
 // One in silentShare of ConnLimits.Connections, and at least silentLeast, is how many silent connections

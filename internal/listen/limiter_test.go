@@ -5,6 +5,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // from is a connection from an address.
@@ -75,6 +77,38 @@ func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 	c.Leave(first)
 	enter("192.0.2.1", true)
 	enter("192.0.2.1", false)
+}
+
+// slowly is a connection whose goroutine has to wait for a processor after it has set a deadline.
+type slowly struct{ from }
+
+func (s slowly) SetWriteDeadline(t time.Time) error {
+	err := s.from.SetWriteDeadline(t)
+	time.Sleep(50 * time.Millisecond)
+	return err
+}
+
+// On a busy machine the time for the answer was over before it was written, and the client was closed without one.
+func TestARefusalWithoutAProcessorLostItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
+		first, _ := conn(t, "192.0.2.1")
+		if !c.admit(first, true) {
+			t.Fatal("refused, want a place")
+		}
+		second, client := conn(t, "192.0.2.1")
+		said := make(chan string, 1)
+		go func() {
+			text, _ := io.ReadAll(client)
+			said <- string(text)
+		}()
+		if c.admit(slowly{second.(from)}, true) {
+			t.Error("got a place, want none")
+		}
+		if text := <-said; !strings.HasPrefix(text, "HTTP/1.1 429 ") {
+			t.Errorf("got %q, want a 429", text)
+		}
+	})
 }
 
 func TestCrowdForgetsWhoHasLeft(t *testing.T) {

@@ -93,39 +93,25 @@ func heard(r *bufio.Reader) (string, error) {
 func TestInterimResponseNeverOvertakesAnAnswer(t *testing.T) {
 	f := func(name string, together bool, version string, want ...string) {
 		t.Helper()
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var serving sync.WaitGroup
-		s := serverOf(engine(hinting), 0)
-		serving.Go(func() { _ = s.Serve(l) })
-		defer serving.Wait()
-		defer func() { _ = s.Shutdown(t.Context()) }()
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		_ = c.SetDeadline(now().Add(30 * time.Second))
 		ask := func(target string) string {
 			if version == "by fasthttp" {
 				return byFasthttp.get(target)
 			}
 			return "GET " + target + " HTTP/" + version + "\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"
 		}
-		r := bufio.NewReader(c)
-		if together {
-			_, _ = io.WriteString(c, ask("/0")+ask("/1")+ask("/2"))
-		}
-		for i, want := range want {
-			if !together {
-				_, _ = io.WriteString(c, ask(fmt.Sprintf("/%d", i)))
+		served(t, hinting, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+			if together {
+				go func() { _, _ = io.WriteString(c, ask("/0")+ask("/1")+ask("/2")) }()
 			}
-			if got, err := heard(r); got != want || err != nil {
-				t.Errorf("%s, answer %d: got %q and error %v, want %q", name, i, got, err, want)
+			for i, want := range want {
+				if !together {
+					go func() { _, _ = io.WriteString(c, ask(fmt.Sprintf("/%d", i))) }()
+				}
+				if got, err := heard(r); got != want || err != nil {
+					t.Errorf("%s, answer %d: got %q and error %v, want %q", name, i, got, err, want)
+				}
 			}
-		}
+		})
 	}
 	const first, second, third = "103 103 200 /0", "103 103 200 /1", "103 103 200 /2"
 	f("one by one", false, "1.1", first, second, third)

@@ -4,16 +4,20 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	xhttp2 "golang.org/x/net/http2"
 
 	"edgeproxy/internal/message"
+	"edgeproxy/internal/testkit"
 )
 
-// flood sends frames until the connection ends, which must be with ENHANCE_YOUR_CALM.
-func flood(t *testing.T, address string, send func(c *client, n uint32)) {
+// flood sends frames until the connection ends, which it must with ENHANCE_YOUR_CALM. It returns when the server has said so;
+// the connection is open until the end of whole, or until the server ends it.
+func flood(t, whole *testing.T, address string, send func(c *client, n uint32)) *client {
 	t.Helper()
-	c := dial(t, address)
+	c := dial(whole, address)
 	go func() {
 		for n := range uint32(100_000) {
 			if _, err := c.c.Write(nil); err != nil { // it has ended
@@ -22,14 +26,19 @@ func flood(t *testing.T, address string, send func(c *client, n uint32)) {
 			send(c, n)
 		}
 	}()
-	c.wantEnd(xhttp2.ErrCodeEnhanceYourCalm)
+	if code, err := c.goAway(); err != nil || code != xhttp2.ErrCodeEnhanceYourCalm {
+		t.Errorf("got %v, %v, want %v", code, err, xhttp2.ErrCodeEnhanceYourCalm)
+	}
+	return c
 }
 
 // TestFloodsEndTheirConnection: each of these asks for work and furthers no request.
 func TestFloodsEndTheirConnection(t *testing.T) {
 	_, address := serve(t, &engine{}, nil)
+	told := map[string]*client{}
 	f := func(name string, send func(c *client, n uint32)) {
-		t.Run(name, func(t *testing.T) { flood(t, address, send) })
+		whole := t
+		t.Run(name, func(t *testing.T) { told[name] = flood(t, whole, address, send) })
 	}
 	f("rapid reset", func(c *client, n uint32) {
 		c.ask(2*n+1, true, plain("GET", "/")...)
@@ -72,6 +81,11 @@ func TestFloodsEndTheirConnection(t *testing.T) {
 		}
 		_ = c.WriteContinuation(1, false, c.encode("x-a", strings.Repeat("a", 8<<10)))
 	})
+	for name, c := range told { // all linger at the same time
+		t.Log(name)
+		_ = c.c.SetDeadline(time.Now().Add(testkit.Patience))
+		c.wantEndAfter(xhttp2.ErrCodeEnhanceYourCalm.String(), xhttp2.ErrCodeEnhanceYourCalm)
+	}
 }
 
 // TestAClientThatHadWideWindowsWasTakenForAFlood: it told of what it had read, in small pieces,
@@ -98,35 +112,36 @@ func TestAClientThatHadWideWindowsWasTakenForAFlood(t *testing.T) {
 	}
 }
 
-// TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection: these would wait for it in memory.
+// TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection: these would wait for it in memory. The writer waits for the client
+// then, and ended the connection only when it had waited for too long.
 func TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection(t *testing.T) {
-	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
-		a.Status = 200
-		a.Content = &pieces{next: func() ([]byte, error) { return make([]byte, 64<<10), nil }}
-		return nil
-	}}
-	s, address := serve(t, e, nil)
-	c := dial(t, address, xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 1 << 30})
-	_ = c.WriteWindowUpdate(0, 1<<30)
-	c.ask(1, true, plain("GET", "/")...) // and nothing is read
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			for range 100 {
-				if err := c.WritePing(false, [8]byte{}); err != nil {
-					return
+	f := func(name string, frame func(*client)) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
+					endless(a)
+					return nil
+				}}
+				c := serveHere(t, e, nil)() // and nothing is read
+				c.ask(1, false, plain("POST", "/")...)
+				const most = 2 * controlBytes / headBytes // at one each millisecond, they come before a minute has passed: WriteIdle
+				n := 0
+				for err := error(nil); err == nil; n++ {
+					if n > most {
+						t.Fatalf("it goes on behind %d of them", n)
+					}
+					time.Sleep(time.Millisecond)
+					frame(c)
+					err = c.WriteData(1, false, []byte("x")) // or it would be known by the flood
 				}
-				if err := c.WriteData(1, false, []byte("x")); err != nil { // or it would be known by the flood
-					return
+				if n < controlBytes/(headBytes+8) {
+					t.Errorf("it ended behind %d of them, want it to hold more of the answers", n)
 				}
-			}
-		}
-	}()
-	<-ended
-	if err := s.Close(); err != nil {
-		t.Error(err)
+			})
+		})
 	}
+	f("PING", func(c *client) { _ = c.WritePing(false, [8]byte{}) })
+	f("SETTINGS", func(c *client) { _ = c.WriteSettings() })
 }
 
 // TestStreamsAreBounded: those that are open, and requests that are worked on although they were

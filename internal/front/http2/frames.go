@@ -58,11 +58,13 @@ func (r *reader) applySettings(f *xhttp2.SettingsFrame) error {
 		}
 		c.out.queueContent(s)
 	}
-	c.out.ackSettings()
+	if c.out.ackSettings(); c.out.flooded { // as in ping
+		return errCalm
+	}
 	return nil
 }
 
-func (r *reader) ping(f *xhttp2.PingFrame) {
+func (r *reader) ping(f *xhttp2.PingFrame) error {
 	c := r.c
 	c.mu.Lock()
 	switch {
@@ -71,8 +73,13 @@ func (r *reader) ping(f *xhttp2.PingFrame) {
 	case f.Data == goAwayPing && c.leaving == goAwayWarned:
 		c.closeLocked()
 	}
+	flooded := c.out.flooded
 	c.mu.Unlock()
 	c.signal()
+	if flooded { // the writer waits for this very client, and does not see it
+		return errCalm
+	}
+	return nil
 }
 
 // windowUpdate lets us send more (RFC 9113 section 6.9).

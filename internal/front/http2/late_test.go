@@ -41,14 +41,16 @@ func TestStreamsThatOnlyWeCouldBeginWereTakenForClosed(t *testing.T) {
 		"WINDOW_UPDATE":  func(c *client) { _ = c.WriteWindowUpdate(2, 1) },
 		"an update by 0": func(c *client) { _ = c.WriteRawFrame(xhttp2.FrameWindowUpdate, 0, 2, make([]byte, 4)) },
 	} {
-		c := dial(t, address)
-		c.ask(5, true, plain("GET", "/")...)
-		if _, err := c.take(5); err != nil {
-			t.Fatal(err)
-		}
-		t.Log(name)
-		send(c)
-		c.wantEnd(xhttp2.ErrCodeProtocol)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, address)
+			c.ask(5, true, plain("GET", "/")...)
+			if _, err := c.take(5); err != nil {
+				t.Fatal(err)
+			}
+			send(c)
+			c.wantEnd(xhttp2.ErrCodeProtocol)
+		})
 	}
 }
 

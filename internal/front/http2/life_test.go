@@ -176,59 +176,66 @@ func TestAConnectionThatTakesNothingIsEnded(t *testing.T) {
 	}
 }
 
+// wantLastStream reads until a GOAWAY, which must say that this stream is the last.
+func (c *client) wantLastStream(want uint32) {
+	c.t.Helper()
+	for {
+		f, err := c.ReadFrame()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if f, ok := f.(*xhttp2.GoAwayFrame); ok {
+			if f.LastStreamID != want || f.ErrCode != xhttp2.ErrCodeNo {
+				c.t.Errorf("got %v, want one of stream %d", f, want)
+			}
+			return
+		}
+	}
+}
+
 // TestShutdownLetsStreamsFinish: the client hears of it first, streams that it opens meanwhile are
 // answered, and the connection ends with the last of them.
 func TestShutdownLetsStreamsFinish(t *testing.T) {
-	goOn := make(chan struct{})
-	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
-		return later(func() {
-			<-goOn
-			say(a, "ok")
-		})
-	}}
-	s, address := serve(t, e, nil)
-	idle, c := dial(t, address), dial(t, address)
-	c.ask(1, true, plain("GET", "/")...)
-	if !c.quiet() {
-		t.Fatal("it was answered")
-	}
-	down := make(chan error, 1)
-	go func() { down <- s.Shutdown(t.Context()) }()
-	away := func(want uint32) {
-		t.Helper()
-		for {
-			f, err := c.ReadFrame()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f, ok := f.(*xhttp2.GoAwayFrame); ok {
-				if f.LastStreamID != want || f.ErrCode != xhttp2.ErrCodeNo {
-					t.Errorf("got %v, want one of stream %d", f, want)
-				}
-				return
-			}
+	synctest.Test(t, func(t *testing.T) {
+		goOn := make(chan struct{})
+		e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
+			return later(func() {
+				<-goOn
+				say(a, "ok")
+			})
+		}}
+		s, ln := serveAt(t, e, nil)
+		idle, c := begin(over(t, ln.dial()), nil), begin(over(t, ln.dial()), nil)
+		var idling sync.WaitGroup
+		idling.Go(func() { idle.wantEnd(xhttp2.ErrCodeNo) })
+		c.ask(1, true, plain("GET", "/")...)
+		if !c.quiet() {
+			t.Fatal("it was answered")
 		}
-	}
-	away(1<<31 - 1)
-	c.ask(3, true, plain("GET", "/")...)
-	_ = c.WritePing(true, goAwayPing)
-	away(3)
-	c.ask(5, true, plain("GET", "/")...) // is not begun
-	close(goOn)
-	if all, err := c.take(1, 3); err != nil || all[1].text != "ok" || all[3].text != "ok" {
-		t.Errorf("got %v, %v", all, err)
-	}
-	idle.wantEnd(xhttp2.ErrCodeNo)
-	if f, err := c.next(); !errors.Is(err, io.EOF) {
-		t.Errorf("got %v, %v, want the end", f, err)
-	}
-	if err := <-down; err != nil {
-		t.Errorf("shutdown: %v", err)
-	}
-	if nc, err := net.Dial("tcp", address); err == nil {
-		_ = nc.Close()
-		t.Error("it still accepts")
-	}
+		down := make(chan error, 1)
+		go func() { down <- s.Shutdown(t.Context()) }()
+		c.wantLastStream(1<<31 - 1)
+		c.ask(3, true, plain("GET", "/")...)
+		_ = c.WritePing(true, goAwayPing)
+		c.wantLastStream(3)
+		c.ask(5, true, plain("GET", "/")...) // is not begun
+		close(goOn)
+		if all, err := c.take(1, 3); err != nil || all[1].text != "ok" || all[3].text != "ok" {
+			t.Errorf("got %v, %v", all, err)
+		}
+		idling.Wait()
+		if f, err := c.next(); !errors.Is(err, io.EOF) {
+			t.Errorf("got %v, %v, want the end", f, err)
+		}
+		if err := <-down; err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		select {
+		case <-ln.closed:
+		default:
+			t.Error("it still accepts")
+		}
+	})
 }
 
 // TestShutdownTakesNoLongerThanItMay, and Close ends what is left.
@@ -541,6 +548,7 @@ func (f closer) Close() error { f(); return nil }
 
 // TestAnIdleConnectionKeepsLittle.
 func TestAnIdleConnectionKeepsLittle(t *testing.T) {
+	testkit.Plain(t, "it weighs the heap")
 	const conns, most = 200, 24 << 10
 	_, address := serve(t, &engine{}, nil)
 	all := make([]net.Conn, conns)

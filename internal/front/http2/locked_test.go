@@ -17,6 +17,7 @@ func TestPanicUnderTheMutexOfAConnectionHeldTheSweeper(t *testing.T) {
 		"while it is looked at": func(c *conn) { c.streams[98] = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			panics := rescue.NewCounter(slog.New(slog.DiscardHandler))
 			s, address := serve(t, &engine{}, func(o *Options) { o.Panics, o.WriteIdle = panics, 8*time.Second })
 			broken := dial(t, address)

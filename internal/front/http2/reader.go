@@ -190,7 +190,7 @@ func (r *reader) connFrame(f xhttp2.Frame) error {
 	}
 	switch f := f.(type) {
 	case *xhttp2.PingFrame:
-		r.ping(f)
+		return r.ping(f)
 	case *xhttp2.PriorityFrame: // RFC 9113 section 5.3.2 has no use for it
 		if f.StreamDep == f.StreamID {
 			return r.priorityOfItself(f.StreamID)

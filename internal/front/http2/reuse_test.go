@@ -120,6 +120,7 @@ func TestHEADERSAreReadInEveryForm(t *testing.T) {
 		"both, padding long": {padded | priority, 1, func(*client) []byte { return join([]byte{1}, weight) }, xhttp2.ErrCodeProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			_, address := serve(t, &engine{}, nil)
 			c := dial(t, address)
 			_ = c.WriteRawFrame(xhttp2.FrameHeaders, f.flags, f.id, f.of(c))

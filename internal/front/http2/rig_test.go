@@ -86,14 +86,18 @@ func serve(t testing.TB, e message.Engine, change func(*Options)) (*Server, stri
 // time are tested so: on a busy machine a test that means to keep one comes too late.
 func serveHere(t testing.TB, e message.Engine, change func(*Options)) func(...xhttp2.Setting) *client {
 	t.Helper()
-	ln := pipes{make(chan net.Conn), make(chan struct{})}
-	serveOn(t, ln, e, change)
+	_, ln := serveAt(t, e, change)
 	return func(settings ...xhttp2.Setting) *client {
 		t.Helper()
-		ours, theirs := net.Pipe()
-		ln.conns <- theirs
-		return begin(over(t, ours), settings)
+		return begin(over(t, ln.dial()), settings)
 	}
+}
+
+// serveAt is serveHere, with the server and its listener.
+func serveAt(t testing.TB, e message.Engine, change func(*Options)) (*Server, pipes) {
+	t.Helper()
+	ln := pipes{make(chan net.Conn), make(chan struct{})}
+	return serveOn(t, ln, e, change), ln
 }
 
 // pipes is a listener in memory. It is closed once.
@@ -109,6 +113,13 @@ func (p pipes) Accept() (net.Conn, error) {
 	case <-p.closed:
 		return nil, net.ErrClosed
 	}
+}
+
+// dial connects with the server of p.
+func (p pipes) dial() net.Conn {
+	ours, theirs := net.Pipe()
+	p.conns <- theirs
+	return ours
 }
 
 func (p pipes) Close() error   { close(p.closed); return nil }
@@ -205,7 +216,8 @@ func (c *client) ask(id uint32, end bool, pairs ...string) {
 type got struct {
 	fields   []hpack.HeaderField
 	interims int
-	text     string
+	content  []byte
+	text     string // the content, once take has returned
 	trailers []hpack.HeaderField
 	ended    bool // well
 	reset    xhttp2.ErrCode
@@ -248,10 +260,16 @@ func (c *client) next() (xhttp2.Frame, error) {
 // take reads until all of the streams have ended, and returns what came of each.
 func (c *client) take(ids ...uint32) (map[uint32]*got, error) {
 	c.t.Helper()
+	_ = c.c.SetDeadline(time.Now().Add(testkit.Patience))
 	all := map[uint32]*got{}
 	for _, id := range ids {
 		all[id] = &got{}
 	}
+	defer func() {
+		for _, g := range all {
+			g.text = string(g.content)
+		}
+	}()
 	for open := len(ids); open > 0; {
 		f, err := c.next()
 		if err != nil {
@@ -290,7 +308,7 @@ func (c *client) add(g *got, f xhttp2.Frame) (over bool) {
 		}
 		g.ended = f.StreamEnded()
 	case *xhttp2.DataFrame:
-		g.text += string(f.Data())
+		g.content = append(g.content, f.Data()...)
 		g.ended = f.StreamEnded()
 	case *xhttp2.RSTStreamFrame:
 		g.reset, g.isReset = f.ErrCode, true
@@ -312,7 +330,12 @@ func (c *client) one(pairs ...string) *got {
 // wantEnd reads until the connection ends, which must be after a GOAWAY with code.
 func (c *client) wantEnd(code xhttp2.ErrCode) {
 	c.t.Helper()
-	got := "no GOAWAY"
+	c.wantEndAfter("no GOAWAY", code)
+}
+
+// wantEndAfter is wantEnd where the last GOAWAY so far had a code already.
+func (c *client) wantEndAfter(got string, code xhttp2.ErrCode) {
+	c.t.Helper()
 	for {
 		f, err := c.next()
 		if err != nil {
@@ -325,6 +348,19 @@ func (c *client) wantEnd(code xhttp2.ErrCode) {
 		}
 		if away, ok := f.(*xhttp2.GoAwayFrame); ok {
 			got = away.ErrCode.String()
+		}
+	}
+}
+
+// goAway reads until a GOAWAY comes, and returns its code.
+func (c *client) goAway() (xhttp2.ErrCode, error) {
+	for {
+		f, err := c.next()
+		if err != nil {
+			return 0, err
+		}
+		if away, ok := f.(*xhttp2.GoAwayFrame); ok {
+			return away.ErrCode, nil
 		}
 	}
 }

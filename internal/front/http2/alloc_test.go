@@ -1,12 +1,15 @@
-//go:build !race
-
 package http2
 
-import "testing"
+import (
+	"testing"
+
+	"edgeproxy/internal/testkit"
+)
 
 // TestAHitAllocatesNothing, where its fields are in the table of HPACK: the stream is one that has
 // ended, and the frame is read where it lies.
 func TestAHitAllocatesNothing(t *testing.T) {
+	testkit.Plain(t, "the race detector allocates, and drops what a pool holds")
 	_, address := serve(t, stored(1<<10), streams(100))
 	h := newHits(t, address)
 	for range 100 {
