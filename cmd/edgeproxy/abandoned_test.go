@@ -39,6 +39,7 @@ func drainFrames(c *tls.Conn) { go func() { _, _ = io.Copy(io.Discard, c) }() }
 // TestRapidResetsHeldEveryConnection: thousands of streams that are reset took all
 // connections to the origin, until it answered.
 func TestRapidResetsHeldEveryConnection(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, slowApp(t), "limits: {origin_share: 1}\nroutes: [{name: all, origin: app, admission: {policy: never}}]")
 	for n := range 12 {
 		c := s.raw(t)
@@ -79,6 +80,7 @@ func (s *server) h2(t *testing.T) (status int, body string) {
 // TestUnfinishedRequestsOfHTTP2HeldEveryPlace: each stream of one client is a request, and
 // connections_per_address sees none of them.
 func TestUnfinishedRequestsOfHTTP2HeldEveryPlace(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, slowApp(t), "limits: {requests_in_flight: 64}")
 	for range 4 {
 		c := s.raw(t)
@@ -114,6 +116,7 @@ func TestUnfinishedRequestsOfHTTP2HeldEveryPlace(t *testing.T) {
 // TestAccessLogToldNothingOfClientsThatLeftTheirAnswer: what they had of a body was logged
 // as if it was all that there is, with the reason that the response was not stored for.
 func TestAccessLogToldNothingOfClientsThatLeftTheirAnswer(t *testing.T) {
+	t.Parallel()
 	const size = 16 << 20 // more than the system takes
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -34,6 +34,7 @@ func (s *server) as(t *testing.T, path, name, password string) int {
 
 // TestUsersAreReadAgain with each reload, also of a file of settings that has not changed. One that cannot be read changes nothing.
 func TestUsersAreReadAgain(t *testing.T) {
+	t.Parallel()
 	users := filepath.Join(t.TempDir(), "users")
 	put := func(text string) {
 		t.Helper()
@@ -69,6 +70,7 @@ func TestUsersAreReadAgain(t *testing.T) {
 
 // TestTheAccessLogNamesUsers who asked, or tried to, on routes that want one, and on no other.
 func TestTheAccessLogNamesUsers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	users, path := filepath.Join(dir, "users"), filepath.Join(dir, "access.log")
 	if err := os.WriteFile(users, []byte("ann:"+hashOfX), 0o600); err != nil {
@@ -98,6 +100,7 @@ routes: [{name: open, match: {path_prefix: /open}, origin: app, access: {basic_a
 }
 
 func TestUsersAreCheckedByPlace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
 	for path, text := range map[string]string{good: "ann:" + hashOfX, bad: strings.Repeat("ann:secret\n", 12)} {

@@ -64,6 +64,7 @@ func logOf(t *testing.T, path string) []string {
 }
 
 func TestTemplateRoutesAndTracesReachTheAccessLog(t *testing.T) {
+	t.Parallel()
 	o := &traced{}
 	backend := httptest.NewServer(o)
 	defer backend.Close()
@@ -111,6 +112,7 @@ routes:
 
 // A line of a failure said only the name of the route.
 func TestFailureIsLoggedWithItsRequestAndItsServer(t *testing.T) {
+	t.Parallel()
 	backend := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer backend.Close()
 	dead := strings.TrimPrefix(backend.URL, "http://")

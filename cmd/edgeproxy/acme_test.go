@@ -61,6 +61,7 @@ func (s *server) value(t *testing.T, name string) string {
 }
 
 func TestCertificatesComeByACME(t *testing.T) {
+	t.Parallel()
 	for _, challenge := range []string{"tls-alpn-01", "http-01"} {
 		t.Run(challenge, func(t *testing.T) {
 			t.Parallel()
@@ -142,6 +143,7 @@ func wantNoTrace(t *testing.T, s *server, f *acmeFile) {
 
 // TestADirectoryThatIsDown: everything else is served, and what is missing is told.
 func TestADirectoryThatIsDown(t *testing.T) {
+	t.Parallel()
 	f := newACMEFile(t, "")
 	s := serveBinary(t, "-c", f.write(t, ""))
 	eventually(t, "a try has failed", func() bool { return s.value(t, "edgeproxy_acme_failures_total") != "0" })
@@ -179,6 +181,7 @@ func (s *server) said(message string) logLine {
 
 // TestStoppingDoesNotWaitForTheAuthority stops while the authority is silent.
 func TestStoppingDoesNotWaitForTheAuthority(t *testing.T) {
+	t.Parallel()
 	f := newACMEFile(t, "")
 	silent, err := net.Listen("tcp", f.directory)
 	if err != nil {
@@ -201,6 +204,7 @@ func TestStoppingDoesNotWaitForTheAuthority(t *testing.T) {
 // TestAFileGoesBeforeACME: no certificate is ordered for a name that a file is for, and
 // names that nobody has get the first file.
 func TestAFileGoesBeforeACME(t *testing.T) {
+	t.Parallel()
 	certificate, key := certificateFiles(t) // www.example.com
 	storage := filepath.Join(t.TempDir(), "acme")
 	s := serveBinary(t, "-c", writeFile(t, "both.yaml", fmt.Sprintf(`
@@ -228,6 +232,7 @@ origins: {app: {servers: [%q]}}
 }
 
 func TestFilesOfACMEAreChecked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty.pem")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
@@ -271,6 +276,7 @@ tls:
 // TestTheHandshakeOfAChallengeEndsTheConnection takes the place of an authority: it gives a
 // challenge, looks at it, and finds the connection closed after the handshake.
 func TestTheHandshakeOfAChallengeEndsTheConnection(t *testing.T) {
+	t.Parallel()
 	f := newACMEFile(t, ", challenges: [tls-alpn-01]")
 	p := testkit.StartPebble(t, testkit.PebbleOptions{Address: f.directory, HTTP: f.plain, TLS: testkit.QuietAddress(t)}) // looks elsewhere
 	s := serveBinary(t, "-c", f.write(t, p.CA))

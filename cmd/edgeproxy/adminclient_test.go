@@ -15,6 +15,7 @@ import (
 // Commands repeated what the listener says to a program: which field is missing, or which path. Somebody at a terminal has to know
 // where that was, and what to do.
 func TestErrorsOfTheAdminListenerDidNotSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	f := func(want, address string, args ...string) {
 		t.Helper()
 		got := runBinary(t, append(slices.DeleteFunc(slices.Clone(args), func(s string) bool { return s == "" }), "--admin", address)...)
@@ -57,6 +58,7 @@ origins: {app: {servers: [%q]}}
 
 // A file without -c was just an unexpected argument.
 func TestAFileWithoutItsFlagIsToldOf(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{"check", "serve"} {
 		got := runBinary(t, command, "edge.yaml")
 		if want := "unexpected argument \"edge.yaml\": want -c before a file\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
@@ -67,6 +69,7 @@ func TestAFileWithoutItsFlagIsToldOf(t *testing.T) {
 
 // An address as in a configuration, where the host may be empty, got 403: no listener has an empty Host.
 func TestAnAddressWithoutAHostWasRefused(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
 	_, port, _ := strings.Cut(s.admin, ":")
 	if got := runBinary(t, "health", "--admin", ":"+port); got.code != exitDone || got.stdout != "ready\n" {

@@ -41,6 +41,7 @@ func (s *server) cacheStatus(path string) string {
 // TestSightingsSurviveARestart: the second request counts as such also when the
 // process has been restarted in between.
 func TestSightingsSurviveARestart(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(t.TempDir(), "sightings")
 	file := edgeFile(t, cachedOrigin(t), fmt.Sprintf("admission: {state: %q}\n", state))
 
@@ -72,6 +73,7 @@ func TestSightingsSurviveARestart(t *testing.T) {
 // TestStateThatCannotBeUsedIsWarnedOf: each start serves, with the sightings it
 // can use and a line about the others.
 func TestStateThatCannotBeUsedIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	f := func(name, second string, spoil func(path string), want string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
@@ -117,6 +119,7 @@ func TestStateThatCannotBeUsedIsWarnedOf(t *testing.T) {
 // TestAStartThatFailsLeavesTheSightings: the file is that of a run which may still
 // live, or come back.
 func TestAStartThatFailsLeavesTheSightings(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(t.TempDir(), "sightings")
 	app := cachedOrigin(t)
 	first := serveBinary(t, "-c", edgeFile(t, app, fmt.Sprintf("admission: {state: %q}\n", state)))
@@ -138,6 +141,7 @@ func TestAStartThatFailsLeavesTheSightings(t *testing.T) {
 
 // TestStateThatIsNoFileIsRefused: it could not be written at the end either.
 func TestStateThatIsNoFileIsRefused(t *testing.T) {
+	t.Parallel()
 	file := edgeFile(t, cachedOrigin(t), fmt.Sprintf("admission: {state: %q}\n", t.TempDir()))
 	if got := runBinary(t, "serve", "-c", file); got.code != exitUsage || !strings.Contains(got.stderr, file+":4:20: admission.state: ") || !strings.Contains(got.stderr, "not a regular file") {
 		t.Errorf("a folder: got %d %q, want %d", got.code, got.stderr, exitUsage)
@@ -147,6 +151,7 @@ func TestStateThatIsNoFileIsRefused(t *testing.T) {
 // TestAdmissionMetricsAreThereByName is the other half of applicable: with a
 // stage and shadow policies.
 func TestAdmissionMetricsAreThereByName(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, "-c", edgeFile(t, cachedOrigin(t), `admission:
   open_below: 0.0
   shadow: [{policy: always}, {policy: counting, more_than: 1}]

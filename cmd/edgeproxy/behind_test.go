@@ -13,6 +13,7 @@ import (
 // TestACutIsSeenInHTTP2: a client that has fallen behind and cannot be given the rest gets
 // RST_STREAM, and no end of its stream; its connection stays.
 func TestACutIsSeenInHTTP2(t *testing.T) {
+	t.Parallel()
 	const size, begin = 8 << 20, 64 << 10
 	text := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	for _, sized := range []bool{false, true} {

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,13 +25,25 @@ import (
 // to pass.
 const patience = testkit.Patience
 
+// startPatience is for a start, which reads all of a file and makes all of its series.
+const startPatience = 4 * patience
+
 var (
 	eventually = testkit.Eventually
 	renameOver = testkit.RenameOver
 	writeFile  = testkit.WriteFile
 )
 
+// besideEachOther is how many tests run at once for each processor: most of them wait for processes, and for their timeouts.
+const besideEachOther = 3
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(besideEachOther*runtime.GOMAXPROCS(0))) // a number is right
+	}
 	code := m.Run()
 	_ = testkit.RemoveBuilt()
 	os.Exit(code)
@@ -120,7 +134,7 @@ func serveCmd(t *testing.T, cmd *exec.Cmd) *server {
 		s.address, s.admin = l.Addresses[0], l.Admin
 	case <-s.ended:
 		t.Fatalf("ended with %d before it served: %v", s.cmd.ProcessState.ExitCode(), s.lines())
-	case <-time.After(patience):
+	case <-time.After(startPatience):
 		t.Fatal("does not say that it serves")
 	}
 	return s

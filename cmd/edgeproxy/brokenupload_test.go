@@ -14,6 +14,7 @@ import (
 // and one of HTTP/2 that reset its stream there, were taken for ones whose body had ended,
 // and the origin got a whole request (RFC 9112 section 8, RFC 9113 section 8.1).
 func TestAnUploadThatBreaksOffIsNoRequest(t *testing.T) {
+	t.Parallel()
 	begun, ended := make(chan bool), make(chan bool)
 	origin := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadFull(r.Body, make([]byte, 3))

@@ -12,6 +12,7 @@ import (
 )
 
 func TestStatusHasTheCertificatesThatEndFirst(t *testing.T) {
+	t.Parallel()
 	dir, authority := t.TempDir(), testkit.NewAuthority(t)
 	var pairs []string
 	pair := func(left time.Duration, names ...string) string {

@@ -12,6 +12,7 @@ import (
 
 // Clients refused all that was served, and check said ok.
 func TestCheckSaidNothingOfACertificateThatHasEnded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	certificate, key := filepath.Join(dir, "chain.pem"), filepath.Join(dir, "key.pem")
 	file := writeFile(t, "edge.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nlisten: [{address: \"127.0.0.1:0\", tls: true}]\n"+

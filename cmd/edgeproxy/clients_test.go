@@ -167,6 +167,7 @@ func library(t *testing.T) string {
 // TestCurlAndNghttpGetTheSame asks the built program over TLS by clients that are not
 // Go's, in both versions.
 func TestCurlAndNghttpGetTheSame(t *testing.T) {
+	t.Parallel()
 	all := clients(t)
 	s := serveTLS(t, library(t), "")
 	asked := 0
@@ -204,6 +205,7 @@ func TestCurlAndNghttpGetTheSame(t *testing.T) {
 
 // TestNghttpSendsAndGetsTrailers has what nghttp sends come back.
 func TestNghttpSendsAndGetsTrailers(t *testing.T) {
+	t.Parallel()
 	nghttp := testkit.Program(t, "nghttp")
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -254,6 +256,7 @@ func load(t *testing.T, requests int, args ...string) (report string) {
 // TestH2loadIsAnsweredWhole has eight clients ask with 16 streams each, also for what is
 // not stored yet and for more than one frame holds.
 func TestH2loadIsAnsweredWhole(t *testing.T) {
+	t.Parallel()
 	const asked = 2000
 	s := serveTLS(t, library(t), "")
 	url, before := "https://"+s.address, 0.0

@@ -10,6 +10,7 @@ import (
 // What we send is taken by the receiver that most operators have: that of the OpenTelemetry collector. It
 // looks at more than a decoder does, and what it has taken it prints.
 func TestTheCollectorTakesWhatWeSend(t *testing.T) {
+	t.Parallel()
 	collector := testkit.StartCollector(t)
 	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\nadmission: {policy: always}\ntracing: {endpoint: %q, sample: 1, most_per_second: 1000, service_name: shop}\n",
 		cachedOrigin(t), collector.Endpoint))

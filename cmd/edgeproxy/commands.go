@@ -31,8 +31,8 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// run is the program: arguments in, exit code out.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// commandTree returns the program with all its commands but those that cobra adds, such as help.
+func commandTree() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "edgeproxy",
 		Short:         "A caching reverse proxy that stores on the second request",
@@ -41,17 +41,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Version:       versionName(), // makes cobra add --version
 	}
 	root.SetVersionTemplate(versionLine() + "\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(
+		serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), logCommand(), statusCommand(),
+		topCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand(),
+	)
+	return root
+}
+
+// run is the program: arguments in, exit code out.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := commandTree()
 	out := &stickyErrorWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
 	root.SetArgs(args)
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), logCommand(), statusCommand(), topCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand())
+	rejectUnknownShells(root) // whose commands print to the output of now
 	// An error before a command starts is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	rejectUnknownShells(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if out.failed != nil && (err == nil || errors.Is(err, out.failed)) {
 		err, started = out.failed, true

@@ -7,6 +7,7 @@ import (
 )
 
 func TestConfigInitPrintsAFileThatCheckAccepts(t *testing.T) {
+	t.Parallel()
 	got := runBinary(t, "config", "init")
 	if got.code != exitDone || !strings.HasPrefix(got.stdout, "# yaml-language-server: $schema=") {
 		t.Fatalf("got %d %q %q", got.code, got.stdout, got.stderr)
@@ -18,6 +19,7 @@ func TestConfigInitPrintsAFileThatCheckAccepts(t *testing.T) {
 }
 
 func TestConfigSchemaPrintsJSON(t *testing.T) {
+	t.Parallel()
 	got := runBinary(t, "config", "schema")
 	var schema struct {
 		Properties map[string]any `json:"properties"`
@@ -28,6 +30,7 @@ func TestConfigSchemaPrintsJSON(t *testing.T) {
 }
 
 func TestConfigPrintIsWhatIsInForce(t *testing.T) {
+	t.Parallel()
 	file := writeFile(t, "edge.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nadmin: {token: a-token-of-sixteen-bytes}\nlimits: {ranges: 7}\n")
 	got := runBinary(t, "config", "print", "-c", file, "--policy", "counting", "--listen", "127.0.0.1:0")
 	for _, want := range []string{"\n  ranges: 7\n", "\n  policy: counting\n", "\n    more_than: 4\n", "\n  - address: \"127.0.0.1:0\"\n", "\n  token: \"***\"\n", "\n  variants: 32\n"} {
@@ -48,6 +51,7 @@ func TestConfigPrintIsWhatIsInForce(t *testing.T) {
 }
 
 func TestConfigUsage(t *testing.T) {
+	t.Parallel()
 	f := func(says string, args ...string) {
 		t.Helper()
 		if got := runBinary(t, args...); got.code != exitUsage || !strings.Contains(got.stderr, says) {

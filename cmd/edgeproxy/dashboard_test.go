@@ -14,6 +14,7 @@ import (
 
 // The page asks for fields of /status by their names. One that is renamed would leave a dash.
 func TestTheDashboardShowsWhatTheRunningProgramSays(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "edge.yaml")
 	text := fmt.Sprintf(`origins: {app: {servers: [%q]}}

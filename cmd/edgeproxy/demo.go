@@ -120,13 +120,16 @@ func waitOrInterrupt(done <-chan error, signals <-chan os.Signal, stop func()) e
 	}
 }
 
+// demoLog is what the proxies of the demo log: what goes wrong, between the lines of values.
+var demoLog = config.Log{Level: slog.LevelWarn, Format: config.FormatText}
+
 // showDemo starts everything with disks below folder, runs the demo, and stops everything, outermost first.
 func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io.Writer) error {
 	origin, err := demo.StartOrigin()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	log := newLog(config.Log{Level: slog.LevelWarn, Format: config.FormatText}, stderr)
+	log := newLog(demoLog, stderr)
 	defer func() {
 		if err := origin.Close(); err != nil {
 			log.Warn("a connection to the origin was left behind", "error", err)

@@ -26,7 +26,6 @@ const (
 	// would admit again what the cache has just evicted.
 	demoWindowKeys    = 4000
 	demoInflightBytes = 16 * config.MiB
-	demoConnections   = 1024 // far more than its clients, and few enough for a low limit of descriptors
 	demoDrainTimeout  = 2 * time.Second
 )
 
@@ -112,7 +111,6 @@ func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*c
 	c.Admission.SecondHit.Capacity = demoWindowKeys
 	c.Admission.SecondHit.RotateEvery = 0 // by fill only
 	c.Limits.InflightBytes = demoInflightBytes
-	c.Limits.Connections = demoConnections
 	c.Shutdown.DrainTimeout = demoDrainTimeout
 	return c, nil
 }

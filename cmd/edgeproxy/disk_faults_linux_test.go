@@ -32,6 +32,7 @@ func (s *server) wantReady(trouble string) {
 
 // The file system is smaller than max_bytes says.
 func TestADiskThatIsFullKeepsServing(t *testing.T) {
+	t.Parallel()
 	origin, small := newDigestOrigin(t), testkit.SmallDisk(t, 64<<20)
 	s := serveBinary(t, "-c", diskFile(t, origin.url, filepath.Join(small, "cache"), "max_bytes: 1GiB"))
 	s.served(0, 120) // 108 MB
@@ -60,6 +61,7 @@ func TestADiskThatIsFullKeepsServing(t *testing.T) {
 }
 
 func TestADirectoryThatIsRemovedCostsItsHits(t *testing.T) {
+	t.Parallel()
 	origin, folder := newDigestOrigin(t), filepath.Join(t.TempDir(), "cache")
 	s := serveBinary(t, "-c", diskFile(t, origin.url, folder, "max_bytes: 64MiB"))
 	s.served(0, 5)
@@ -86,6 +88,7 @@ func TestADirectoryThatIsRemovedCostsItsHits(t *testing.T) {
 
 // Without a place for purges nothing of the disk may be served: a purge would be undone by the next start.
 func TestADirectoryThatCanOnlyBeReadIsLeftOut(t *testing.T) {
+	t.Parallel()
 	origin, folder := newDigestOrigin(t), filepath.Join(t.TempDir(), "cache")
 	s := serveBinary(t, "-c", diskFile(t, origin.url, folder, "max_bytes: 64MiB"))
 	s.served(0, 3)

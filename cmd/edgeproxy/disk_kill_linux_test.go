@@ -186,6 +186,7 @@ func kills(t *testing.T) (n int, within time.Duration) {
 // TestNothingWrongIsServedAfterAKill kills the proxy under load. Whatever is served is byte for byte what the origin has sent, nothing
 // that was purged comes back, and the bound holds.
 func TestNothingWrongIsServedAfterAKill(t *testing.T) {
+	t.Parallel()
 	k := &killing{t: t, origin: newDigestOrigin(t), folder: filepath.Join(t.TempDir(), "cache")}
 	k.file = diskFile(t, k.origin.url, k.folder, "max_bytes: "+strconv.Itoa(killMaxBytes)+"B")
 	most, within := kills(t)

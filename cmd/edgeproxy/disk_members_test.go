@@ -37,6 +37,7 @@ func with(t *testing.T, file string, do func(s *server)) string {
 // What a directory has is there when it becomes one of several, in any order, and purges are where they were. A directory that was used elsewhere meanwhile is
 // emptied, which check and the log say. Both were refused, or forgot everything.
 func TestDirectoriesOfTheDiskTierComeAndGo(t *testing.T) {
+	t.Parallel()
 	origin, dir := newDigestOrigin(t), t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	paths := []string{"/1/2000", "/2/2000", "/3/40000", "/4/40000", "/5/2000", "/6/100000"}

@@ -140,6 +140,7 @@ const diskHost = "www.example.com"
 var kinds = []string{"/a/200", "/b/20000", "/c/40000", "/d/100000", "/e/900000", "/f/3000000"}
 
 func TestADiskOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
 	origin, folder := newDigestOrigin(t), filepath.Join(t.TempDir(), "cache")
 	file := diskFile(t, origin.url, folder, "max_bytes: 64MiB")
 	s := serveBinary(t, "-c", file)
@@ -178,6 +179,7 @@ func TestADiskOutlivesTheProcess(t *testing.T) {
 
 // TestADirectoryThatGivesNoFileAwayForgotWhatWasAskedFor: a file system without writes past the page cache. Large bodies are read there, as they are for HTTP/2.
 func TestADirectoryThatGivesNoFileAwayForgotWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
 	folder, err := os.MkdirTemp("/dev/shm", "edgeproxy-disk-")
 	if err != nil {
 		t.Skip(err)
@@ -206,6 +208,7 @@ func TestADirectoryThatGivesNoFileAwayForgotWhatWasAskedFor(t *testing.T) {
 }
 
 func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
+	t.Parallel()
 	origin, folder := newDigestOrigin(t), filepath.Join(t.TempDir(), "cache")
 	file := diskFile(t, origin.url, folder, "max_bytes: 64MiB")
 	s := serveBinary(t, "-c", file)
@@ -286,6 +289,7 @@ func damage(t *testing.T, folder string, text []byte) {
 }
 
 func TestADiskThatIsNotOursIsRefused(t *testing.T) {
+	t.Parallel()
 	origin := newDigestOrigin(t)
 	f := func(says string, folder, disk string) {
 		t.Helper()
@@ -318,6 +322,7 @@ func TestADiskThatIsNotOursIsRefused(t *testing.T) {
 
 // A disk is restart-only: a reload says so.
 func TestAReloadSaysThatTheDiskNeedsARestart(t *testing.T) {
+	t.Parallel()
 	origin, folder := newDigestOrigin(t), filepath.Join(t.TempDir(), "cache")
 	file := diskFile(t, origin.url, folder, "max_bytes: 64MiB")
 	s := serveBinary(t, "-c", file)

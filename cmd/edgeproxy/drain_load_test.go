@@ -17,6 +17,7 @@ import (
 // TestSIGTERMUnderLoadAnswersWhatWasAsked stops the program while many requests are
 // under way: each gets its whole answer, and the exit code is 0.
 func TestSIGTERMUnderLoadAnswersWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	for run := range drainRuns {
 		drainUnderLoad(t, run, drainRequests)
 		if t.Failed() {

@@ -10,6 +10,7 @@ import (
 
 // TestPagesAreReadAgain with each reload. One that cannot be read changes nothing.
 func TestPagesAreReadAgain(t *testing.T) {
+	t.Parallel()
 	page := filepath.Join(t.TempDir(), "sorry.HTML")
 	put := func(text string) {
 		t.Helper()
@@ -41,6 +42,7 @@ func TestPagesAreReadAgain(t *testing.T) {
 }
 
 func TestPagesAreCheckedByPlace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := writeFile(t, "edge.yaml", fmt.Sprintf(`
 origins: {app: {servers: ["http://h"]}}

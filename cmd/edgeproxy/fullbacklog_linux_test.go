@@ -47,6 +47,7 @@ func fullSocket(t *testing.T, path string) net.Listener {
 
 // An application with a full backlog was a 504 at once, where it would have taken the connection a moment later.
 func TestAnOriginWithAFullBacklogWasA504AtOnce(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	crowded := filepath.Join(folder, "app.sock")
 	l := fullSocket(t, crowded)
@@ -59,7 +60,7 @@ origins: {app: {servers: [%s], connect_timeout: %s}}
 
 	well := filepath.Join(folder, "well.sock")
 	socketApp(t, well)
-	beside := start(fmt.Sprintf("%q, %q", "unix:"+crowded, "unix:"+well), "50ms")
+	beside := start(fmt.Sprintf("%q, %q", "unix:"+crowded, "unix:"+well), "1s") // in which a busy machine has to have connected to the other
 	for i := range 4 {
 		if res, _ := get(t, fmt.Sprintf("http://%s/%d", beside.address, i)); res.StatusCode != http.StatusOK {
 			t.Errorf("beside a server that is well: got %d, want the other to be asked after connect_timeout", res.StatusCode)

@@ -107,12 +107,14 @@ func dropped(t *testing.T, admin, log string) int {
 // From the 287th failing miss on nothing was answered, no purge and no signal: each wrote
 // to a pipe that was full.
 func TestFullPipeAtStandardErrorStopsNothing(t *testing.T) {
+	t.Parallel()
 	data, admin := testkit.QuietAddress(t), testkit.QuietAddress(t)
 	d := serveDeaf(t, writeFile(t, "edge.yaml", fmt.Sprintf(`
 listen: [{address: %q}]
 admin: {address: %q}
 origins: {app: {servers: [%q], ejection: {failures: 0, failure_ratio: 0.0}}}
 log: {level: debug}
+shutdown: {drain_timeout: 10m}
 `, data, admin, failingOrigin(t))), true)
 	d.serving(data, admin)
 	var all sync.WaitGroup
@@ -136,16 +138,13 @@ log: {level: debug}
 	if got := runBinary(t, "purge", "--admin", admin, "--all"); got.code != exitDone {
 		t.Errorf("purge: got %+v, want it done", got)
 	}
-	begun := time.Now()
 	d.signal(syscall.SIGTERM)
-	d.wantExit(exitDone)
-	if took := time.Since(begun); took > 15*time.Second {
-		t.Errorf("the end took %v", took)
-	}
+	d.wantExit(exitDone) // before drain_timeout
 }
 
 // A reader that ends took the program with it, by SIGPIPE.
 func TestStandardErrorThatIsClosedEndsNothing(t *testing.T) {
+	t.Parallel()
 	data, admin := testkit.QuietAddress(t), testkit.QuietAddress(t)
 	d := serveDeaf(t, writeFile(t, "edge.yaml", fmt.Sprintf(`
 listen: [{address: %q}]
@@ -167,6 +166,7 @@ origins: {app: {servers: [%q]}}
 // An access log that is a named pipe held up the start, and every signal after one that
 // asks to open it again.
 func TestAccessLogThatNobodyReadsStopsNothing(t *testing.T) {
+	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "access")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -199,6 +199,7 @@ access_log: {path: %q}
 // The runtime writes what it has to say of a panic, or of SIGQUIT, before the process
 // ends, and waited for the reader with everything else stopped.
 func TestFullPipeDoesNotHoldTheEndByAPanic(t *testing.T) {
+	t.Parallel()
 	data, admin := testkit.QuietAddress(t), testkit.QuietAddress(t)
 	d := serveDeaf(t, writeFile(t, "edge.yaml", fmt.Sprintf(`
 listen: [{address: %q}]
@@ -231,6 +232,7 @@ func TestSecondSignalEndsAProgramThatIsStuck(t *testing.T) {
 
 // A start that fails has written the reason when it ends.
 func TestFailedStartSaysWhy(t *testing.T) {
+	t.Parallel()
 	address := taken(t)
 	got := runBinary(t, "serve", "--origin", "http://127.0.0.1:9", "--listen", address, "--admin", "127.0.0.1:0")
 	if got.code != exitFailed || !strings.Contains(got.stderr, "address already in use") {

@@ -10,6 +10,7 @@ import (
 // TestH2load prints what h2load finds of hits over TLS, by HTTP/2 and by HTTP/1.1 with as
 // many requests under way.
 func TestH2load(t *testing.T) {
+	t.Parallel()
 	const asked = 100_000
 	s := serveTLS(t, library(t), "")
 	url := "https://" + s.address

@@ -10,6 +10,7 @@ import (
 
 // TestRulesForFieldsOfAFileAreThoseOfTheRoute is a running program with two routes.
 func TestRulesForFieldsOfAFileAreThoseOfTheRoute(t *testing.T) {
+	t.Parallel()
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Inner", "1")
 		_, _ = fmt.Fprintf(w, "%s|%s|%s|%s", r.Header.Get("X-Debug"), r.Header.Get("X-Edge"), r.Header.Get("X_Y"), r.Header.Get("Cookie"))

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestRoutesInheritFromTheTop by the program: fields both ways, users, pages and the time of an exchange. A route says otherwise
 // name by name, and a reload changes it for all.
 func TestRoutesInheritFromTheTop(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -40,8 +40,8 @@ func TestRoutesInheritFromTheTop(t *testing.T) {
 	t.Cleanup(origin.Close)
 	t.Cleanup(func() { close(done) })
 	top := fmt.Sprintf(`
-origins: {app: {servers: [%q]}}
-total_timeout: 100ms
+origins: {app: {servers: [%q], first_byte_timeout: 1h}}
+total_timeout: 1h
 access: {basic_auth: {users_file: %q, realm: staff}}
 error_pages: {404: %q, 5xx: %q}
 intercept_errors: true
@@ -64,7 +64,7 @@ headers:
 		if user != "" {
 			r.SetBasicAuth(user, "x")
 		}
-		res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}).Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,11 +84,6 @@ headers:
 	f("/a", "", `401 "Unauthorized\n"  `)
 	f("/missing", "ann", `404 "<p>missing"  DENY`)
 	f("/open/missing", "", `404 "own more"  `)
-	start := time.Now()
-	f("/slow", "ann", `504 "<p>sorry"  `)
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("took %v, want total_timeout of the top", took)
-	}
 	if got := runBinary(t, "check", "-c", c.path); got.code != exitDone || !strings.HasSuffix(got.stdout, c.path+": route open turns off top-level access settings: basic_auth\n"+c.path+": ok\n") {
 		t.Errorf("check: got %+v", got)
 	}
@@ -98,10 +93,17 @@ headers:
 	}
 	f("/b", "ann", `200 "all less"  DENY`)
 	f("/open/b", "", `200 "own less" origin `)
+
+	// So short a time is for the request that it is to end: a busy machine may take as long for others.
+	if got := c.change(withPorts(strings.ReplaceAll(top, "total_timeout: 1h", "total_timeout: 100ms") + rest)); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "total_timeout") {
+		t.Fatalf("reload: %+v", got)
+	}
+	f("/slow", "ann", `504 "<p>sorry"  `)
 }
 
 // TestFaultsOfTheTopAreSaidOnce and where they stand, however many routes inherit them.
 func TestFaultsOfTheTopAreSaidOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := writeFile(t, "edge.yaml", fmt.Sprintf(`
 origins: {app: {servers: ["http://h"]}}

@@ -10,6 +10,7 @@ import (
 
 // TestKeyRulesOfAFileAreThoseOfTheRoute is a running program with two routes.
 func TestKeyRulesOfAFileAreThoseOfTheRoute(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}

@@ -219,6 +219,7 @@ func TestLogFollows(t *testing.T) {
 
 // The path of the log had to be typed, also where the proxy runs and knows it.
 func TestLogWithoutAFileAsksTheProxyForIt(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	config := func(log string) string {
 		return writeFile(t, "edge.yaml", `

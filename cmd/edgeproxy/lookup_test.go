@@ -12,6 +12,7 @@ import (
 
 // TestLookupOfARunningProgram asks a running program before and after each request.
 func TestLookupOfARunningProgram(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, append([]string{"--origin", taggedOrigin(t)}, anyPorts...)...)
 	about := "http://" + s.address + "/x/a"
 	f := func(result, why string, sightings int, tier string) {
@@ -45,6 +46,7 @@ func TestLookupOfARunningProgram(t *testing.T) {
 
 // A route that answers itself asks neither cache nor origin.
 func TestLookupOfARouteThatAnswersItself(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "edge.yaml")
 	text := "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nlisten: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\nroutes: [{name: own, respond: {status: 200, body: hello}}]\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

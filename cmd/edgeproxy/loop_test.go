@@ -9,6 +9,7 @@ import (
 )
 
 func TestServeWarnsOfAnOriginThatIsTheEdge(t *testing.T) {
+	t.Parallel()
 	address := testkit.QuietAddress(t)
 	s := serveBinary(t, "--origin", "http://"+address, "--listen", address, "--admin", "127.0.0.1:0")
 	if res, _ := get(t, "http://"+address+"/a"); res.StatusCode != 508 {

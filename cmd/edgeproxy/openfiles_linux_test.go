@@ -10,6 +10,7 @@ import (
 
 // A file system that can only be read takes the disk tier out of use, and check said nothing of it.
 func TestCheckWarnsOfADiskThatIsLeftOut(t *testing.T) {
+	t.Parallel()
 	bound := testkit.ReadOnlyBind(t, t.TempDir())
 	config := writeFile(t, "edge.yaml", fmt.Sprintf("origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\ncache: {disk: {path: %q}}\n", bound))
 	want := "warning: " + config + ":2:22: cache.disk.path: " + bound + ": the disk tier cannot be used; the proxy runs without it"

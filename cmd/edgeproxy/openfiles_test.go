@@ -33,6 +33,7 @@ func below(t *testing.T, folder string) (all []string) {
 
 // check passed files whose folders are not there, and serve did not start, with no word about the place in the file.
 func TestCheckPassedFoldersThatServeFoundMissing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	plain := file("plain")
@@ -77,6 +78,7 @@ func TestCheckPassedFoldersThatServeFoundMissing(t *testing.T) {
 
 // What serve makes by itself is right, and check leaves it to serve.
 func TestCheckOpensNothingForGood(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(file("old.log"), []byte("line\n"), 0o600); err != nil {
@@ -114,6 +116,7 @@ func TestCheckOpensNothingForGood(t *testing.T) {
 
 // A reload opens no log, so that one whose folder is gone keeps it from nothing.
 func TestAReloadDoesNotTryWhatIsOpen(t *testing.T) {
+	t.Parallel()
 	logs := filepath.Join(t.TempDir(), "logs")
 	if err := os.Mkdir(logs, 0o700); err != nil {
 		t.Fatal(err)

@@ -62,6 +62,7 @@ func http2App(t *testing.T, l net.Listener, secure bool) (url, certificate strin
 }
 
 func TestAnOriginByHTTP2(t *testing.T) {
+	t.Parallel()
 	listen := func(network, address string) net.Listener {
 		l, err := net.Listen(network, address)
 		if err != nil {
@@ -162,6 +163,7 @@ func doesNotUpgrade(s *server) {
 
 // A server that is asked by the wrong version is a 502 whose cause the log has.
 func TestAnOriginThatDoesNotOfferHTTP2(t *testing.T) {
+	t.Parallel()
 	url, certificate, _ := secureOrigin(t)
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q], protocol: h2, tls: {ca: %q}}}\n", url, certificate)))
 	if res, _ := get(t, "http://"+s.address+"/"); res.StatusCode != http.StatusBadGateway {
@@ -178,6 +180,7 @@ func TestAnOriginThatDoesNotOfferHTTP2(t *testing.T) {
 }
 
 func TestTheProtocolOfAnOriginIsReloaded(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

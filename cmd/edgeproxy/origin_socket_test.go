@@ -37,6 +37,7 @@ func socketApp(t *testing.T, path string) {
 }
 
 func TestAnOriginOnASocket(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "app.sock")
 	socketApp(t, path)
@@ -103,6 +104,7 @@ func TestAnOriginOnASocket(t *testing.T) {
 }
 
 func TestSocketsOfOriginsRefused(t *testing.T) {
+	t.Parallel()
 	f := func(origin, want string) {
 		t.Helper()
 		file := writeFile(t, "edge.yaml", "origins: {app: {"+origin+"}}\n")

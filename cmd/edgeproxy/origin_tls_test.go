@@ -40,6 +40,7 @@ origins: {app: {servers: [%q], tls: {%s}}}
 
 // The client's scheme stays what it was: TLS to the origin is our own.
 func TestTLSToAnOrigin(t *testing.T) {
+	t.Parallel()
 	url, certificate, key := secureOrigin(t)
 	f := func(settings, want string) {
 		t.Helper()
@@ -55,6 +56,7 @@ func TestTLSToAnOrigin(t *testing.T) {
 
 // The log says what is wrong with a certificate; the client is told nothing of it.
 func TestUntrustedOriginIsA502(t *testing.T) {
+	t.Parallel()
 	url, certificate, _ := secureOrigin(t)
 	f := func(settings, want string) {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 
 // TestWhatCannotBeSaidIsAFailure: version, check and others ended with 0.
 func TestWhatCannotBeSaidIsAFailure(t *testing.T) {
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("no device that is always full")
@@ -41,6 +42,7 @@ func TestWhatCannotBeSaidIsAFailure(t *testing.T) {
 }
 
 func TestAnUnknownShellIsBadUsage(t *testing.T) {
+	t.Parallel()
 	for arguments, want := range map[string]string{
 		"completion tcsh": `unexpected argument "tcsh": completion knows bash, zsh, fish and powershell`, "completion": "completion needs one of bash",
 		"completion bash x": `unknown command "x"`,

@@ -12,6 +12,7 @@ import (
 
 // TestFieldsOfOurOwnAnswersOfAFile by the program: routes have those of the top, say otherwise name by name, and a reload changes them.
 func TestFieldsOfOurOwnAnswersOfAFile(t *testing.T) {
+	t.Parallel()
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
 	t.Cleanup(origin.Close)
 	top := fmt.Sprintf("origins: {app: {servers: [%q]}}\naccess: {deny: [0.0.0.0/0]}\nheaders: {own: {set: {Strict-Transport-Security: max-age=9, X-Own: top}}}\n", origin.URL)
@@ -60,6 +61,7 @@ routes:
 
 // TestAnIDOfOurOwnAnswerIsThatOfTheLog, by HTTP/1.1 and HTTP/2, with a route and without.
 func TestAnIDOfOurOwnAnswerIsThatOfTheLog(t *testing.T) {
+	t.Parallel()
 	log := filepath.Join(t.TempDir(), "access.log")
 	s := serveTLS(t, "http://127.0.0.1:9", fmt.Sprintf(`
 access_log: {path: %q, format: template, template: "{protocol} {target} {status} {request_id}"}

@@ -51,6 +51,7 @@ func (s *server) dialSmall(buffer int) *net.TCPConn {
 // TestSlowReadersOfHitsPinNoMoreThanTheirShare: each client that took a hit slowly kept a body
 // that the cache had evicted, and the process grew by all of them.
 func TestSlowReadersOfHitsPinNoMoreThanTheirShare(t *testing.T) {
+	t.Parallel()
 	const size, clients, pinned = 8 << 20, 30, 16 << 20
 	body := make([]byte, size)
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -13,6 +13,7 @@ import (
 
 // TestPlacesOfFieldsByBothVersions: an id is the same at the origin, in the access log and in the line of an error.
 func TestPlacesOfFieldsByBothVersions(t *testing.T) {
+	t.Parallel()
 	told := make(chan [3]string, 8)
 	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		told <- [3]string{r.Header.Get("X-Real-IP"), r.Header.Get("X-Request-ID"), r.Header.Get("X-Url")}

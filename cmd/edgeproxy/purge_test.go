@@ -29,6 +29,7 @@ func taggedOrigin(t *testing.T) string {
 
 // TestPurgeCommandReachesWhatItSays is a running program and the command beside it.
 func TestPurgeCommandReachesWhatItSays(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, append([]string{"--policy", "always", "--origin", taggedOrigin(t)}, anyPorts...)...)
 	const stored, hit, validated = "fwd=uri-miss; stored", `hit; ttl=\d+`, "fwd=stale; fwd-status=304"
 	ask := func(path, want string) {
@@ -63,6 +64,7 @@ func TestPurgeCommandReachesWhatItSays(t *testing.T) {
 }
 
 func TestPurgeCommandRefuses(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, append([]string{"--origin", taggedOrigin(t)}, anyPorts...)...)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }))
 	t.Cleanup(web.Close)

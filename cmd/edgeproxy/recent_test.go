@@ -20,6 +20,7 @@ func readStatus(t *testing.T, s *server) (out edge.Status) {
 }
 
 func TestStatusHasTheLimitsThatBit(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
 limits: {rate: {requests: 1, per: 1h, burst: 2}}

@@ -42,6 +42,7 @@ func countingOrigin(t *testing.T, asked *sync.Map) string {
 // connection is cut, no key is fetched more often than its policies ask for, hits are those of a
 // program without reloads, and goroutines, descriptors and series are what they were.
 func TestReloadsUnderLoad(t *testing.T) {
+	t.Parallel()
 	var asked sync.Map
 	app, other, echo := countingOrigin(t, &asked), countingOrigin(t, &asked), echoOrigin(t)
 	files := [2]string{fmt.Sprintf(`

@@ -33,6 +33,7 @@ func (c *configured) wantRefused(name, words string) {
 // TestNoFileInThePlaceOfTheFile: whatever stands there, nothing changes, and the next file
 // counts.
 func TestNoFileInThePlaceOfTheFile(t *testing.T) {
+	t.Parallel()
 	good := fmt.Sprintf("origins: {app: {servers: [%q]}}\n", cachedOrigin(t))
 	c := serveFile(t, good)
 	step := func(name, words string, put func() error) {
@@ -68,6 +69,7 @@ func TestNoFileInThePlaceOfTheFile(t *testing.T) {
 // TestReloadsOfAConfigMap: the folder of a ConfigMap is swapped by a link, also twice in a row,
 // and its last version counts without anybody asking.
 func TestReloadsOfAConfigMap(t *testing.T) {
+	t.Parallel()
 	folder, app := t.TempDir(), cachedOrigin(t)
 	swap := func(version, text string) {
 		t.Helper()
@@ -111,6 +113,7 @@ func TestReloadsOfAConfigMap(t *testing.T) {
 // TestReloadsByAllWaysAtOnce: a signal, a request and the watch ask at the same time, while the
 // file changes. The last one is in force in the end.
 func TestReloadsByAllWaysAtOnce(t *testing.T) {
+	t.Parallel()
 	app := cachedOrigin(t)
 	file := func(ranges int) string {
 		return fmt.Sprintf("origins: {app: {servers: [%q]}}\nlimits: {ranges: %d}\n", app, ranges)
@@ -145,6 +148,7 @@ func TestReloadsByAllWaysAtOnce(t *testing.T) {
 
 // TestReloadNamesListenersAndLeavesThem: another address is not opened, and none is closed.
 func TestReloadNamesListenersAndLeavesThem(t *testing.T) {
+	t.Parallel()
 	app := cachedOrigin(t)
 	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\n", app))
 	other, another := taken(t), taken(t)
@@ -163,6 +167,7 @@ func TestReloadNamesListenersAndLeavesThem(t *testing.T) {
 // TestCertificatesThatVanish: a reload is refused, and the certificate in force is shown on. A named
 // pipe in the place of a file held up every later reload, and the looks at all files.
 func TestCertificatesThatVanish(t *testing.T) {
+	t.Parallel()
 	certificate, key := certificateFiles(t)
 	text := fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0", tls: true}]
@@ -231,6 +236,7 @@ func longOrigin(t *testing.T) (address string, more chan<- string) {
 // through an origin that the file has no more, over several reloads, and end whole. Its
 // connections go then.
 func TestOriginThatIsRemovedFinishesWhatItHas(t *testing.T) {
+	t.Parallel()
 	certificate, key := certificateFiles(t)
 	one, moreOne := longOrigin(t)
 	two, moreTwo := longOrigin(t)
@@ -318,6 +324,7 @@ func (c *configured) addresses() []string {
 // TestThousandRoutes: they are applied while requests go on, and when their names change with
 // each reload, their series do not add up.
 func TestThousandRoutes(t *testing.T) {
+	t.Parallel()
 	app := cachedOrigin(t)
 	file := func(version int) string {
 		var b strings.Builder

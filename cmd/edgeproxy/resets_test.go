@@ -17,6 +17,7 @@ import (
 // where its client has left, and a stream of HTTP/2 is left by one frame. Such fetches count for
 // that client all the same, in connections and in the queue, as those of connections that are closed.
 func TestClientThatResetsHoldsNoMoreThanItsShare(t *testing.T) {
+	t.Parallel()
 	t.Run("HTTP/1.1", func(t *testing.T) { resetStored(t, false) })
 	t.Run("HTTP/2", func(t *testing.T) { resetStored(t, true) })
 }

@@ -8,6 +8,7 @@ import (
 
 // TestOneRouteForSeveralSuffixes is what location ~ \.(css|js|woff2)$ is in nginx.
 func TestOneRouteForSeveralSuffixes(t *testing.T) {
+	t.Parallel()
 	c := serveFile(t, fmt.Sprintf(`origins: {app: {servers: [%q]}}
 routes:
   - {name: static, match: {path_suffix: [.css, .js, .woff2]}, respond: {status: 200, body: static}}
@@ -25,6 +26,7 @@ routes:
 
 // TestARouteByQuery: the file's names and values are decoded, and case counts.
 func TestARouteByQuery(t *testing.T) {
+	t.Parallel()
 	c := serveFile(t, fmt.Sprintf(`origins: {app: {servers: [%q]}}
 routes:
   - {name: both, match: {query: {q: "*", "in a": de*}}, respond: {status: 200, body: both}}
@@ -43,6 +45,7 @@ routes:
 
 // TestARouteForOneScheme: the scheme is that of the listener, by both versions of HTTP.
 func TestARouteForOneScheme(t *testing.T) {
+	t.Parallel()
 	const routes = "routes:\n  - {name: plain, match: {scheme: http}, respond: {status: 200, body: plain}}\n" +
 		"  - {name: secure, match: {scheme: https}, respond: {status: 200, body: secure}}\n"
 	const origins = "origins: {app: {servers: [\"http://127.0.0.1:1\"]}}\n"

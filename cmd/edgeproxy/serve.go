@@ -40,6 +40,7 @@ func serveCommand() *cobra.Command {
 // drains; a second one ends the process at once.
 func serve(ctx context.Context, c *config.Config, from *edge.Source, stderr io.Writer) error {
 	received := notifySignals(stderr)
+	defer received.end()
 	var level slog.LevelVar
 	level.Set(c.Log.Level)
 	log, out, err := openLog(c.Log, &level, stderr)

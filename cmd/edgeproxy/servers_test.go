@@ -87,8 +87,9 @@ func (s *server) logged(level, message string) bool {
 
 // A backup gets what the checks leave without a server, says so in /status and /metrics, and is as before when the other is back.
 func TestABackupStandsIn(t *testing.T) {
+	t.Parallel()
 	a, b := startNamed(t, "a"), startNamed(t, "b")
-	c := serveServers(t, fmt.Sprintf(`servers: [%q, {url: %q, backup: true}], health: {path: /health, interval: 100ms, healthy: 1, unhealthy: 1}`, a.URL, b.URL))
+	c := serveServers(t, fmt.Sprintf(`servers: [%q, {url: %q, backup: true}], health: {path: /health, interval: 100ms, timeout: 1m, healthy: 1, unhealthy: 1}`, a.URL, b.URL))
 	asks := func(want string) {
 		t.Helper()
 		eventually(t, "an answer of "+want, func() bool {
@@ -119,8 +120,9 @@ func TestABackupStandsIn(t *testing.T) {
 // By hash each URL is at one server, the same for two proxies whose files have the servers in another order, and
 // at the other one while that is out.
 func TestAURLGoesToTheSameServerByHash(t *testing.T) {
+	t.Parallel()
 	a, b := startNamed(t, "a"), startNamed(t, "b")
-	const rest = "], balance: hash, health: {path: /health, interval: 100ms, healthy: 1, unhealthy: 1}"
+	const rest = "], balance: hash, health: {path: /health, interval: 100ms, timeout: 1m, healthy: 1, unhealthy: 1}"
 	first := serveServers(t, fmt.Sprintf("servers: [%q, %q", a.URL, b.URL)+rest)
 	second := serveServers(t, fmt.Sprintf("servers: [%q, %q", b.URL, a.URL)+rest)
 	was := map[int]string{}
@@ -167,6 +169,7 @@ func TestAURLGoesToTheSameServerByHash(t *testing.T) {
 }
 
 func TestServersShareTheRequests(t *testing.T) {
+	t.Parallel()
 	a, b := startNamed(t, "a"), startNamed(t, "b")
 	s := serveServers(t, fmt.Sprintf("host_header: server, servers: [%q, {url: %q, weight: 2}]", a.URL, b.URL))
 	got := map[string]int{}
@@ -181,6 +184,7 @@ func TestServersShareTheRequests(t *testing.T) {
 
 // The servers that are counted are those of the file in force, by origin.
 func TestServersAreCountedAfterAReload(t *testing.T) {
+	t.Parallel()
 	app := cachedOrigin(t)
 	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q, %q]}}\n", app, "http://127.0.0.1:9"))
 	c.wantServers(2, 0, 0)
@@ -207,8 +211,9 @@ routes: [{name: default, origin: app}, {name: other, match: {path_prefix: /other
 
 // A server goes away under way: no client sees it, and the operator does.
 func TestServerThatGoesAwayIsEjected(t *testing.T) {
+	t.Parallel()
 	a, b := startNamed(t, "a"), startNamed(t, "b")
-	s := serveServers(t, fmt.Sprintf("servers: [%q, %q], ejection: {failures: 2}", a.URL, b.URL))
+	s := serveServers(t, fmt.Sprintf("servers: [%q, %q], ejection: {failures: 2, backoff: 1h, max_backoff: 1h}", a.URL, b.URL))
 	get(t, "http://"+s.address+"/warm")
 	b.Close()
 	for i := range 8 {
@@ -224,8 +229,9 @@ func TestServerThatGoesAwayIsEjected(t *testing.T) {
 }
 
 func TestHealthChecksOfAFile(t *testing.T) {
+	t.Parallel()
 	a, b := startNamed(t, "a"), startNamed(t, "b")
-	s := serveServers(t, fmt.Sprintf("servers: [%q, %q], health: {path: /health, interval: 100ms, healthy: 1, unhealthy: 1}", a.URL, b.URL))
+	s := serveServers(t, fmt.Sprintf("servers: [%q, %q], health: {path: /health, interval: 100ms, timeout: 1m, healthy: 1, unhealthy: 1}", a.URL, b.URL))
 	b.sick.Store(true)
 	eventually(t, "b is down", func() bool { return s.states() == "up down" })
 	s.wantServers(1, 0, 1)
@@ -243,6 +249,7 @@ func TestHealthChecksOfAFile(t *testing.T) {
 // While every server is out and requests are refused, what is stale is served, and
 // all else is a 503 of its own.
 func TestAllEjectedRefuses(t *testing.T) {
+	t.Parallel()
 	a := startNamed(t, "a")
 	s := serveServers(t, fmt.Sprintf("servers: [%q], ejection: {failures: 1, backoff: 1h, max_backoff: 1h, all_ejected: refuse}", a.URL))
 	if res, _ := get(t, "http://"+s.address+"/cached"); res.StatusCode != http.StatusOK {

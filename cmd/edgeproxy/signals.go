@@ -36,26 +36,38 @@ type signals struct {
 	stop   chan os.Signal // the first SIGTERM or SIGINT
 	hangup chan os.Signal // SIGHUP; holds one, which stands for all that come meanwhile
 	reopen chan os.Signal // SIGUSR1; the same
+
+	in    chan os.Signal // all of them, as they come
+	ended chan struct{}  // closed by end
 }
 
 func newSignals() *signals {
-	return &signals{stop: make(chan os.Signal, 1), hangup: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1)}
+	return &signals{
+		stop: make(chan os.Signal, 1), hangup: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1),
+		in: make(chan os.Signal, 16), ended: make(chan struct{}),
+	}
 }
 
 // notifySignals starts to receive signals. A goroutine of its own dispatches them, waits for
-// nothing else and lasts as long as the process. So a second SIGTERM or SIGINT ends the
+// nothing else and lasts until end. So a second SIGTERM or SIGINT ends the
 // process at once, even if everything else is stuck. SIGPIPE is ignored: a closed standard
 // output or error does not end the process.
 func notifySignals(stderr io.Writer) *signals {
 	s := newSignals()
-	in := make(chan os.Signal, 16)
 	signal.Ignore(syscall.SIGPIPE)
-	signal.Notify(in, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
-	go s.dispatch(in, func(sig os.Signal) {
+	signal.Notify(s.in, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
+	go s.dispatch(s.in, func(sig os.Signal) {
 		printWithin(stderr, fmt.Sprintf("edgeproxy: second %s: stopped at once\n", sig), abortMessageTimeout)
 		os.Exit(exitFailed)
 	})
 	return s
+}
+
+// end stops to receive signals, which the process then takes as any process does. It ends the goroutines of s.
+func (s *signals) end() {
+	signal.Stop(s.in)
+	close(s.in)
+	close(s.ended)
 }
 
 func (s *signals) dispatch(in <-chan os.Signal, end func(os.Signal)) {
@@ -83,7 +95,7 @@ func offer(c chan<- os.Signal, sig os.Signal) {
 	}
 }
 
-// handle handles the signals that do not end the process, one after the other.
+// handle handles the signals that do not end the process, one after the other, until end.
 func (s *signals) handle(e *edge.Edge) {
 	for {
 		select {
@@ -91,6 +103,8 @@ func (s *signals) handle(e *edge.Edge) {
 			e.Reload(sig.String())
 		case <-s.reopen:
 			e.ReopenLogs()
+		case <-s.ended:
+			return
 		}
 	}
 }

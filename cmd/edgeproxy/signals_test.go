@@ -53,6 +53,7 @@ func (s *server) readyz() int {
 // TestDrainWaitsForHTTP10: an answer that ends with the connection has left the
 // server's own count, and is under way all the same.
 func TestDrainWaitsForHTTP10(t *testing.T) {
+	t.Parallel()
 	begun, goOn := make(chan struct{}, 1), make(chan struct{})
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "hello")
@@ -86,6 +87,7 @@ func TestDrainWaitsForHTTP10(t *testing.T) {
 // TestFirstSignalDrains: requests under way are served to their end, new ones are not, and
 // /readyz says so.
 func TestFirstSignalDrains(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			app, begun, goOn := testkit.SlowOrigin(t)
@@ -114,6 +116,7 @@ func TestFirstSignalDrains(t *testing.T) {
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	app, begun, _ := testkit.SlowOrigin(t)
 	s := serveBinary(t, append([]string{"--origin", app}, anyPorts...)...)
 	underWay(t, s)
@@ -126,6 +129,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 
 // TestDrainHasALimit: what is not done by then is cut off, and the end is orderly.
 func TestDrainHasALimit(t *testing.T) {
+	t.Parallel()
 	app, begun, _ := testkit.SlowOrigin(t)
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
 		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\nshutdown: {drain_timeout: 1s}\n", app)))
@@ -144,19 +148,16 @@ func TestDrainHasALimit(t *testing.T) {
 // TestSilentConnectionDoesNotHoldTheDrain: who connects and never says a word cannot
 // keep the program from ending in order, well before drain_timeout.
 func TestSilentConnectionDoesNotHoldTheDrain(t *testing.T) {
-	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
+	t.Parallel()
+	s := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\nshutdown: {drain_timeout: 10m}\n", cachedOrigin(t)))
 	c, err := net.Dial("tcp", s.address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	get(t, "http://"+s.address+"/a") // the silent one has been accepted before
-	begun := time.Now()
 	s.signal(syscall.SIGTERM)
-	s.wantExit(exitDone)
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("the drain took %v, want less than drain_timeout, 30s", took)
-	}
+	s.wantExit(exitDone) // before drain_timeout
 	if slices.ContainsFunc(s.lines(), func(l logLine) bool { return l.Message == "requests were cut off" }) {
 		t.Error("the log tells of requests that were cut off, and there were none")
 	}
@@ -165,6 +166,7 @@ func TestSilentConnectionDoesNotHoldTheDrain(t *testing.T) {
 // TestSilentConnectionIsNoRequestThatWasCutOff: with a drain_timeout shorter than silent
 // connections are awaited, the log warned of requests that were cut off, and named none.
 func TestSilentConnectionIsNoRequestThatWasCutOff(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}

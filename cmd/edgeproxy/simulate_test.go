@@ -93,6 +93,7 @@ func compressed(t *testing.T, to io.WriteCloser, into *bytes.Buffer, text string
 }
 
 func TestSimulateReadsALogInEveryWrapping(t *testing.T) {
+	t.Parallel()
 	log := webLog(3000)
 	var gz, zst bytes.Buffer
 	z, err := zstd.NewWriter(&zst)

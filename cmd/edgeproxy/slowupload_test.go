@@ -10,6 +10,7 @@ import (
 
 // TestASlowUploadOfEitherVersionIsEnded: one over TLS, and one of HTTP/2, like any other.
 func TestASlowUploadOfEitherVersionIsEnded(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	origin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(origin.Close)

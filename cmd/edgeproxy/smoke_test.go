@@ -31,6 +31,7 @@ func cachedOrigin(t *testing.T) string {
 
 // TestPoliciesByHand is what an operator sees with curl, flags only.
 func TestPoliciesByHand(t *testing.T) {
+	t.Parallel()
 	app := cachedOrigin(t)
 	f := func(policy string, want ...string) {
 		t.Helper()
@@ -75,6 +76,7 @@ var applicable = []string{
 }
 
 func TestMetricsAreThereByName(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
 	for range 3 {
 		get(t, "http://"+s.address+"/secret-path")
@@ -104,6 +106,7 @@ func TestMetricsAreThereByName(t *testing.T) {
 }
 
 func TestAccessLogHasTheFieldsByName(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "access.log")
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
 		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\naccess_log: {path: %q}\n",
@@ -156,6 +159,7 @@ func TestAccessLogHasTheFieldsByName(t *testing.T) {
 
 // TestAdminTellsAndPurges is the admin listener of a running program.
 func TestAdminTellsAndPurges(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, append([]string{"--policy", "always", "--origin", cachedOrigin(t)}, anyPorts...)...)
 	get(t, "http://"+s.address+"/a")
 	for _, path := range []string{"/livez", "/readyz"} {

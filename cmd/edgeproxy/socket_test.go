@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // bySocket is a client of a socket in the file system.
@@ -41,6 +40,7 @@ func hello(t *testing.T) string {
 }
 
 func TestSocketsInTheFileSystem(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, admin := "unix:"+filepath.Join(dir, "edge.sock"), "unix:"+filepath.Join(dir, "admin.sock")
 	serveBinary(t, "-c", writeFile(t, "sockets.yaml", fmt.Sprintf(`
@@ -101,6 +101,7 @@ func activated(t *testing.T, socket *os.File, args ...string) *server {
 // the first and stops the first, while clients ask all the time, on new connections and
 // on those they have.
 func TestARestartWithAnInheritedSocketFailsNobody(t *testing.T) {
+	t.Parallel()
 	address, socket := inheritable(t)
 	args := []string{"--origin", hello(t), "--listen", address, "--admin", "127.0.0.1:0"}
 	s := activated(t, socket, args...)
@@ -147,6 +148,7 @@ func TestARestartWithAnInheritedSocketFailsNobody(t *testing.T) {
 }
 
 func TestAnInheritedSocketThatNoAddressTakesIsRefused(t *testing.T) {
+	t.Parallel()
 	address, socket := inheritable(t)
 	cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve "$@"`, program(t),
 		"--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
@@ -161,7 +163,8 @@ func TestAnInheritedSocketThatNoAddressTakesIsRefused(t *testing.T) {
 // TestAClientThatIsConnectedGetsOneMoreAnswer: while the process leaves, an idle
 // connection is good for one more request, whose answer ends it.
 func TestAClientThatIsConnectedGetsOneMoreAnswer(t *testing.T) {
-	s := serveBinary(t, append([]string{"--origin", hello(t)}, anyPorts...)...)
+	t.Parallel()
+	s := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\nshutdown: {drain_timeout: 10m}\n", hello(t)))
 	var conn net.Conn
 	c := &http.Client{Timeout: patience, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -195,9 +198,5 @@ func TestAClientThatIsConnectedGetsOneMoreAnswer(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	eventually(t, "/readyz says 503", func() bool { return s.readyz() == 503 })
 	eventually(t, "an answer ends the connection", ask) // the listeners close a moment later
-	begun := time.Now()
-	s.wantExit(exitDone)
-	if took := time.Since(begun); took > patience/2 {
-		t.Errorf("took %v to end once nobody was connected", took)
-	}
+	s.wantExit(exitDone)                                // before drain_timeout, once nobody is connected
 }

@@ -16,8 +16,8 @@ import (
 // stallSize is more than the socket buffers of both sides hold.
 const stallSize = 7 << 20
 
-// stallIdle is write_idle. A busy machine keeps a client from reading for a second.
-const stallIdle = 3 * time.Second
+// stallIdle is write_idle. A busy machine keeps a client from reading for a second or two.
+const stallIdle = 6 * time.Second
 
 // serveStalls starts the proxy before an origin whose /hit is stored and whose /stream is
 // not, and warms /hit.
@@ -54,6 +54,7 @@ func (s *server) ask(path string) *net.TCPConn {
 }
 
 func TestAStalledReaderIsLetGo(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"/hit", "/stream"} {
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
@@ -71,27 +72,42 @@ func TestAStalledReaderIsLetGo(t *testing.T) {
 
 // The whole takes several times write_idle, and each step is well below it.
 func TestAReaderThatMakesProgressGetsAll(t *testing.T) {
+	t.Parallel()
 	s := serveStalls(t)
 	for _, path := range []string{"/hit", "/stream"} {
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
-			c := s.ask(path)
-			pace := time.NewTicker(stallIdle / 50)
-			defer pace.Stop()
-			got, start := 0, time.Now()
-			for buf := make([]byte, 64<<10); got < stallSize; {
-				n, err := io.ReadFull(c, buf)
-				if got += n; err != nil && got < stallSize {
-					t.Fatalf("%v after %d bytes and %v", err, got, time.Since(start))
+			for tries := 1; ; tries++ {
+				got, pause, took, err := takeSlowly(s.ask(path))
+				switch {
+				case err == nil && took < 2*stallIdle:
+					t.Errorf("took %v, which shows nothing", took)
+				case err != nil && pause >= stallIdle/2 && tries < 3:
+					t.Logf("%v after %d bytes: the machine has kept the client from reading for %v; once more", err, got, pause)
+					continue
+				case err != nil:
+					t.Errorf("%v after %d bytes and %v, with at most %v between two reads", err, got, took, pause)
 				}
-				if got+len(buf) > stallSize { // the rest is less than a buffer
-					break
-				}
-				<-pace.C
-			}
-			if took := time.Since(start); took < 2*stallIdle {
-				t.Errorf("took %v, which shows nothing", took)
+				return
 			}
 		})
 	}
+}
+
+// takeSlowly reads an answer of stallSize piece by piece. It returns the longest time between two reads, too.
+func takeSlowly(c io.Reader) (got int, pause, took time.Duration, err error) {
+	pace := time.NewTicker(stallIdle / 50)
+	defer pace.Stop()
+	begun := time.Now()
+	last := begun
+	for buf := make([]byte, 64<<10); got+len(buf) <= stallSize; { // the rest is less than a buffer
+		n, err := io.ReadFull(c, buf)
+		now := time.Now()
+		got, pause, last = got+n, max(pause, now.Sub(last)), now
+		if err != nil {
+			return got, pause, time.Since(begun), err
+		}
+		<-pace.C
+	}
+	return got, pause, time.Since(begun), nil
 }

@@ -123,6 +123,7 @@ not stored: first-sighting 50, no-store 3, private 3
 }
 
 func TestStatusOfARunningProxy(t *testing.T) {
+	t.Parallel()
 	token := writeFile(t, "token", adminSecret)
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
 		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token_file: %q}\norigins: {app: {servers: [%q]}}\n", token, cachedOrigin(t))))
@@ -160,6 +161,7 @@ func jsonServer(t *testing.T) (url string) {
 
 // A screen that is watched has what came since the one before it, and Ctrl-C is no failure.
 func TestStatusIsWatchedUntilItIsInterrupted(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, "--origin", cachedOrigin(t), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -198,6 +200,7 @@ func TestStatusIsWatchedUntilItIsInterrupted(t *testing.T) {
 
 // The site's own 404 was printed, as if the listener had said it.
 func TestStatusOfTheWrongListenerNamedNeitherItNorTheMistake(t *testing.T) {
+	t.Parallel()
 	site := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(site.Close)
 	address := site.Listener.Addr().String()

@@ -43,6 +43,7 @@ func notices(t *testing.T) (path string, next func() string) {
 // TestSystemdHearsOfTheProgram starts it as systemd does, with a watchdog that it asks for three
 // times in what is more than all of the test takes, so that its first message is the only one.
 func TestSystemdHearsOfTheProgram(t *testing.T) {
+	t.Parallel()
 	path, next := notices(t)
 	file := writeFile(t, "edge.yaml", minimal)
 	cmd := exec.Command(program(t), "serve", "-c", file)
@@ -80,6 +81,7 @@ origins: {app: {servers: ["http://127.0.0.1:9"]}}
 `
 
 func TestHealthSaysWhetherTheProgramIsReady(t *testing.T) {
+	t.Parallel()
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", minimal+"shutdown: {drain_delay: 1h}\n"))
 	ask := func(code int, says string, flags ...string) {
 		t.Helper()
@@ -104,6 +106,7 @@ func TestHealthSaysWhetherTheProgramIsReady(t *testing.T) {
 }
 
 func TestHealthAsksASocketInTheFileSystem(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "health")
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +126,7 @@ func TestHealthAsksASocketInTheFileSystem(t *testing.T) {
 }
 
 func TestEveryCommandHasAManualPage(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if got := runBinary(t, "man", dir); got.code != exitDone {
 		t.Fatal(got)

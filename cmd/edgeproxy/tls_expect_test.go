@@ -8,6 +8,7 @@ import (
 // TestAnUnknownExpectationFailsByBothVersions: by HTTP/2 it was dropped, and the request
 // answered as if nothing had been expected.
 func TestAnUnknownExpectationFailsByBothVersions(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "")
 	for _, two := range []bool{false, true} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://www.example.com/kept/1", http.NoBody)

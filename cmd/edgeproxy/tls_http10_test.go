@@ -13,6 +13,7 @@ import (
 // TestABrokenBodyIsNoWholeOneToHTTP10OverTLS: where the end of the connection ends the
 // body, the end of TLS told the client that a body that had broken off was whole.
 func TestABrokenBodyIsNoWholeOneToHTTP10OverTLS(t *testing.T) {
+	t.Parallel()
 	seen := make(chan struct{})
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "short")

@@ -15,6 +15,7 @@ import (
 // connection, whose client is not known any more. They were taken for the
 // load balancer's, which is trusted, and what they said of themselves was believed.
 func TestRequestsOfAClientThatHasLeftAreItsOwn(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	asked := map[string]int{}
 	app := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

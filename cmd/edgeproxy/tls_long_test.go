@@ -10,6 +10,7 @@ import (
 // header_bytes when it is written as HTTP/1.1. Such a request was never answered, and held
 // its place until the client gave it up.
 func TestHeadsAboutAsLongAsTheLimitAreAnswered(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "limits: {header_bytes: 12200B}")
 	c := s.speaks(t, true)
 	refused := 0

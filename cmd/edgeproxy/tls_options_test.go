@@ -11,6 +11,7 @@ import (
 // TestOptionsForTheWholeServerIsTheSameByBothVersions: net/http's server answered OPTIONS *
 // by itself, which nobody counted or logged, and no route had a say in.
 func TestOptionsForTheWholeServerIsTheSameByBothVersions(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "")
 	counted := func() (lines []string) {
 		for line := range strings.SplitSeq(s.metricsAtRest(), "\n") {

@@ -7,6 +7,7 @@ import (
 
 // TestWhatTheBridgeRefusesIsCounted: it was in no metric and no log.
 func TestWhatTheBridgeRefusesIsCounted(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "")
 	c := s.raw(t)
 	_, _ = c.Write(frame(1, 4|1, 1, fields(":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/a b")))

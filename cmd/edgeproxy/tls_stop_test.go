@@ -9,6 +9,7 @@ import (
 // TestASilentHandshakeDoesNotHoldUpTheEnd: it had limits.header_timeout, whatever
 // drain_timeout was.
 func TestASilentHandshakeDoesNotHoldUpTheEnd(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "limits: {header_timeout: 10m}")
 	c, err := net.Dial("tcp", s.address)
 	if err != nil {

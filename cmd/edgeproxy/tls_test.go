@@ -84,6 +84,7 @@ func app(t *testing.T) string {
 
 // TestBothVersionsGetTheSame asks over TLS, by HTTP/1.1 and HTTP/2 in turn.
 func TestBothVersionsGetTheSame(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "")
 	for _, two := range []bool{false, true} {
 		c := s.speaks(t, two)
@@ -172,6 +173,7 @@ func TestBothVersionsGetTheSame(t *testing.T) {
 // TestStreamsAreTheirOwn has many streams of one connection under way at once, some of
 // which the client gives up.
 func TestStreamsAreTheirOwn(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "")
 	c := s.speaks(t, true)
 	var all sync.WaitGroup
@@ -237,6 +239,7 @@ func fields(pairs ...string) (b []byte) {
 // opens them, and one that never ends its header, lose their connection; others do not
 // notice.
 func TestFloodsOfHTTP2EndTheirConnection(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "")
 	ended := func(name string, c *tls.Conn, send func(n uint32) []byte) {
 		t.Helper()
@@ -280,6 +283,7 @@ func TestFloodsOfHTTP2EndTheirConnection(t *testing.T) {
 // TestWhatIsNoRequestOnTheWireIsRefused: HTTP/2 can carry in a field what would be
 // several lines, or several parts of one, in HTTP/1.1.
 func TestWhatIsNoRequestOnTheWireIsRefused(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, app(t), "access_log: {path: \"-\"}")
 	for _, pairs := range [][]string{
 		{":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/kept/1 HTTP/1.1\r\nX-A: b"},
@@ -335,6 +339,7 @@ func answered(c *tls.Conn) int {
 // TestDrainLetsStreamsFinish: a stream that is under way is answered whole, the client
 // is told not to come back.
 func TestDrainLetsStreamsFinish(t *testing.T) {
+	t.Parallel()
 	origin, begun, goOn := testkit.SlowOrigin(t)
 	s := serveTLS(t, origin, "")
 	c := s.speaks(t, true)
@@ -364,6 +369,7 @@ func TestDrainLetsStreamsFinish(t *testing.T) {
 }
 
 func TestFilesOfCertificatesAreChecked(t *testing.T) {
+	t.Parallel()
 	certificate, key := certificateFiles(t)
 	other, _ := certificateFiles(t)
 	file := writeFile(t, "tls.yaml", fmt.Sprintf(`origins: {app: {servers: ["http://127.0.0.1:9"]}}
@@ -391,6 +397,7 @@ tls:
 // TestTheClientBehindPROXYAndTLSIsTheOneThatWasTold asks through a load balancer that
 // passes TLS on as it is.
 func TestTheClientBehindPROXYAndTLSIsTheOneThatWasTold(t *testing.T) {
+	t.Parallel()
 	certificate, key := certificateFiles(t)
 	s := serveBinary(t, "-c", writeFile(t, "proxy.yaml", fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0", tls: true, proxy_protocol: true}]

@@ -30,6 +30,7 @@ func (s *server) asked(t *testing.T, path, authorization string) int {
 }
 
 func TestAdminTokenOfAFile(t *testing.T) {
+	t.Parallel()
 	token := writeFile(t, "token", "\n "+adminSecret+"\r\n")
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0"}]
@@ -70,6 +71,7 @@ origins: {app: {servers: [%q]}}
 }
 
 func TestAdminTokensRefused(t *testing.T) {
+	t.Parallel()
 	f := func(admin, want string) {
 		t.Helper()
 		file := writeFile(t, "edge.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nadmin: "+admin+"\n")
@@ -88,6 +90,7 @@ func TestAdminTokensRefused(t *testing.T) {
 }
 
 func TestTokenThatEverybodyReadsIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	token := writeFile(t, "token", adminSecret)
 	file := writeFile(t, "edge.yaml", fmt.Sprintf("origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nadmin: {token_file: %q}\n", token))
 	if got := runBinary(t, "check", "-c", file); got.code != exitDone || got.stderr != "" {

@@ -87,6 +87,7 @@ func hanging(t *testing.T) (url string, goOn func()) {
 }
 
 func TestTopOfARunningProxy(t *testing.T) {
+	t.Parallel()
 	app, goOn := hanging(t)
 	token := writeFile(t, "token", adminSecret)
 	text := fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token_file: %q}\norigins: {app: {servers: [%q]}}\n", token, app)
@@ -147,6 +148,7 @@ func TestTopOfARunningProxy(t *testing.T) {
 
 // What is counted is in the limit of Go's memory, as the documents say.
 func TestCountsByURLAreInTheMemoryLimit(t *testing.T) {
+	t.Parallel()
 	limitOf := func(more string) (limit float64, counts int64) {
 		t.Helper()
 		s := serveBinary(t, "-c", writeFile(t, "edge.yaml", "listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\n"+

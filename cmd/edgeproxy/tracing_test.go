@@ -23,6 +23,7 @@ func withTracing(app, log, tracing string) string {
 // Spans reach a receiver while the file names one, with the fields that it names, whose values are shown
 // nowhere. The access log has the trace too.
 func TestSpansReachTheReceiverThatTheFileNames(t *testing.T) {
+	t.Parallel()
 	receiver, log := testkit.NewSpanReceiver(t), filepath.Join(t.TempDir(), "access.log")
 	at := httptest.NewServer(receiver)
 	defer at.Close()
@@ -77,6 +78,7 @@ func TestSpansReachTheReceiverThatTheFileNames(t *testing.T) {
 
 // What is queued when the process ends is sent, without a wait for more.
 func TestTheEndSendsTheSpansThatWait(t *testing.T) {
+	t.Parallel()
 	receiver := testkit.NewSpanReceiver(t)
 	at := httptest.NewServer(receiver)
 	defer at.Close()
@@ -100,6 +102,7 @@ func TestTheEndSendsTheSpansThatWait(t *testing.T) {
 
 // A receiver that takes connections and says nothing holds neither clients nor the end.
 func TestReceiverThatHangsHoldsNobody(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

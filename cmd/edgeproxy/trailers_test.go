@@ -37,6 +37,7 @@ func summing(t *testing.T) string {
 // TestTrailersPassByBothVersions asks with and without TE, over TLS. A client of HTTP/2
 // gets trailers in either case.
 func TestTrailersPassByBothVersions(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, summing(t), "")
 	for _, two := range []bool{false, true} {
 		c := s.speaks(t, two)
@@ -91,6 +92,7 @@ func TestTrailersPassByBothVersions(t *testing.T) {
 // TestTrailersThatMayNotBeEndTheRequestByBothVersions sends those that would frame or
 // route, were they merged into the header.
 func TestTrailersThatMayNotBeEndTheRequestByBothVersions(t *testing.T) {
+	t.Parallel()
 	s := serveTLS(t, summing(t), "")
 	for _, two := range []bool{false, true} {
 		for _, name := range []string{"Host", "Authorization", "Content-Type", "Connection"} {
@@ -119,6 +121,7 @@ func TestTrailersThatMayNotBeEndTheRequestByBothVersions(t *testing.T) {
 // and what would be more than fields in HTTP/1.1, or fields of the head to an origin that
 // merges them.
 func TestTrailersOfAStreamAreNoRequest(t *testing.T) {
+	t.Parallel()
 	seen := make(chan string, 1)
 	origin := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if body, err := io.ReadAll(r.Body); err == nil { // whole

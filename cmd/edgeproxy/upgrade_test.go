@@ -85,6 +85,7 @@ func (s *server) status() int {
 
 // TestUpgradedKeepsItsPlace: a client does not escape the limits of connections by an upgrade.
 func TestUpgradedKeepsItsPlace(t *testing.T) {
+	t.Parallel()
 	f := func(setting, metric string, refusal int) {
 		t.Helper()
 		t.Run(setting, func(t *testing.T) {
@@ -129,6 +130,7 @@ func (s *server) told() int {
 
 // TestUpgradedInTheAccessLog: one line at the end, with the bytes of both directions.
 func TestUpgradedInTheAccessLog(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "access.log")
 	s := serveEchoes(t, fmt.Sprintf("access_log: {path: %q}\n", path))
 	_ = s.upgraded().Close()
@@ -149,6 +151,7 @@ func TestUpgradedInTheAccessLog(t *testing.T) {
 // TestDrainWaitsForUpgraded: they have drain_timeout like requests, and are cut then;
 // the end is orderly either way.
 func TestDrainWaitsForUpgraded(t *testing.T) {
+	t.Parallel()
 	said := func(s *server, message string) bool {
 		return slices.ContainsFunc(s.lines(), func(l logLine) bool { return l.Message == message })
 	}

@@ -7,6 +7,7 @@ import (
 )
 
 func TestCheckNamesEveryProblemByPlace(t *testing.T) {
+	t.Parallel()
 	file := writeFile(t, "bad.yaml", `cahce:
   default_ttl: 1s
 admission:
@@ -41,6 +42,7 @@ origins: {}
 
 // A warning looks like an error, and the file can be used all the same.
 func TestCheckMarksWhatIsOnlyAWarning(t *testing.T) {
+	t.Parallel()
 	file := writeFile(t, "open.yaml", "origins: {app: {servers: [\"http://h\"]}}\npurge: {allow: [0.0.0.0/0]}\n")
 	got := runBinary(t, "check", "-c", file)
 	if want := "warning: " + file + ":2:17: purge.allow[0]: 0.0.0.0/0: lets everybody purge"; !strings.HasPrefix(got.stderr, want) {
@@ -52,6 +54,7 @@ func TestCheckMarksWhatIsOnlyAWarning(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	good := writeFile(t, "good.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n")
 	busy := taken(t)
 	f := func(want int, says string, args ...string) {
@@ -89,6 +92,7 @@ func TestExitCodes(t *testing.T) {
 
 // check reported files only once the text was right, so a user with mistakes of both kinds needed two runs.
 func TestCheckSaidNothingOfFilesWhileASettingWasWrong(t *testing.T) {
+	t.Parallel()
 	file := writeFile(t, "edge.yaml", `origins: {app: {servers: ["http://127.0.0.1:9"], tls: {ca: /nowhere/ca.pem}}}
 admin: {token_file: /nowhere/token}
 limits: {header_bytes: much, spool: /nowhere/spool}

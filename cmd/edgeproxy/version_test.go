@@ -5,10 +5,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // A release said its version and not its commit, and --version was an unknown flag.
 func TestAReleaseSaidNotWhichCommitItIs(t *testing.T) {
+	testkit.Slow(t, "it builds the program")
+	testkit.Plain(t, "it builds and starts the program")
+	t.Parallel()
 	program := filepath.Join(t.TempDir(), "edgeproxy")
 	build := exec.Command("go", "build", "-pgo=off", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3 -X main.commit=0123456789ab", "-o", program, ".")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/testkit"
 )
 
 // fakeProxy has the counts it is given.
@@ -103,14 +105,13 @@ func TestBothProxiesGetTheSameRequestsInTheSameOrder(t *testing.T) {
 func noGoroutineLeft(t *testing.T) {
 	t.Helper()
 	var stacks string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+	if !testkit.ComesTrue(func() bool {
 		buf := make([]byte, 1<<20)
 		stacks = string(buf[:runtime.Stack(buf, true)])
-		if !strings.Contains(stacks, "demo.(*Demo)") {
-			return
-		}
+		return !strings.Contains(stacks, "demo.(*Demo)")
+	}) {
+		t.Errorf("a goroutine of the demo is left:\n%s", stacks)
 	}
-	t.Errorf("a goroutine of the demo is left:\n%s", stacks)
 }
 
 func TestRunEndsWhenAProxyFails(t *testing.T) {

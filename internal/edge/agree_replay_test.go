@@ -255,7 +255,6 @@ func startReplay(t *testing.T, s *setup, seq *sequence) *replay {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	_ = client.SetDeadline(time.Now().Add(2 * time.Minute))
 	r := &replay{
 		t: t, setup: s, seq: seq, edge: e, client: client, in: bufio.NewReaderSize(client, 64<<10),
 		generation: 1, sighted: make([]uint32, len(seq.objects)),
@@ -318,6 +317,7 @@ func (r *replay) ask(object uint32, head bool) (answer, error) {
 	if head {
 		method = "HEAD"
 	}
+	_ = r.client.SetDeadline(time.Now().Add(patience))
 	if _, err := fmt.Fprintf(r.client, "%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, replayTarget(object), replayHost); err != nil {
 		return 0, err
 	}

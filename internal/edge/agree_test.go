@@ -1,29 +1,39 @@
 package edge
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
-// madeUp is a workload for where there are no traces.
-const madeUp = "zipf:objects=1500,requests=6000,size=lognormal:3KiB:1:48KiB"
+// madeUp is a workload for where there are no traces. The quick run has a quarter of it.
+func madeUp() string {
+	return fmt.Sprintf("zipf:objects=%d,requests=%d,size=lognormal:3KiB:1:48KiB", testkit.Times(1500, 375), testkit.Times(6000, 1500))
+}
 
 // A trace replayed with memory for everything must store what simulate says it
 // would, to the last one: then simulate is right about admission.
 func TestProxyStoresExactlyWhatSimulateForetells(t *testing.T) {
-	storesExactly(t, readSequence(t, madeUp, 0), 400)
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the program says what it compares with, and sees requests one after the other")
+	storesExactly(t, readSequence(t, madeUp(), 0), 400)
 }
 
 // A HEAD is a sighting of the key that a GET has, is answered by what a GET has
 // stored, and stores nothing: in the proxy as in simulate, which used to skip them.
-func TestProxyAndSimulateAgreeOnHEADs(t *testing.T) {
-	seq := readSequence(t, madeUp, 0).withHeads()
-	storesExactly(t, seq, 400)
-	sameVerdicts(t, seq)
+func TestProxyStoresExactlyWhatSimulateForetellsOfHEADs(t *testing.T) {
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the program says what it compares with, and sees requests one after the other")
+	storesExactly(t, readSequence(t, madeUp(), 0).withHeads(), 400)
+}
+
+func TestSimulateGivesTheVerdictOfTheProxyOnHEADs(t *testing.T) {
+	sameVerdicts(t, readSequence(t, madeUp(), 0).withHeads())
 }
 
 // storesExactly replays seq with memory for everything and windows of so many
@@ -53,7 +63,7 @@ func storesExactly(t *testing.T, seq *sequence, keys int) {
 // In a cache that evicts, what the proxy decides must be what simulate would have
 // decided: its filters have seen the same.
 func TestSimulateGivesTheVerdictOfTheProxyOnEveryRequest(t *testing.T) {
-	sameVerdicts(t, readSequence(t, madeUp, 0))
+	sameVerdicts(t, readSequence(t, madeUp(), 0))
 }
 
 // sameVerdicts replays seq at 5 % of its unique bytes and compares the verdict on

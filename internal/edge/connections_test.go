@@ -27,7 +27,7 @@ tls: {certificates: [{certificate: %q, key: %q}]}
 admin: {address: "127.0.0.1:0"}
 admission: {policy: always}
 origins: {app: {servers: [%q]}}
-limits: {connections: %d}
+limits: {connections: %d, header_timeout: 2m}
 `, certificate, key, origin, connections))
 	if err != nil {
 		t.Fatal(err)

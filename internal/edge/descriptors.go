@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 
 	"edgeproxy/config"
@@ -15,6 +17,8 @@ const (
 	mostCopies       = 1024
 	otherDescriptors = 32 + 2*128 // logs and the like; the connections of the admin and of the metrics listener
 )
+
+const connectionsKey = "limits.connections"
 
 // connectionLimit returns how many connections of clients there may be at once: limits.connections, or what limit, that of
 // descriptors, leaves beside what else the settings of c need. At least half of the descriptors are for clients:
@@ -34,12 +38,18 @@ func connectionLimit(c *config.Config, limit int) (connections, wanted int) {
 	return min(c.Limits.Connections, max(limit-beside, limit/2, each)/each), c.Limits.Connections*each + beside
 }
 
-// limitConnections sets how many connections of clients there may be, and logs if they are fewer than configured.
-func (e *Edge) limitConnections() {
-	limit := descriptorLimit()
+// limitConnections sets how many connections of clients there may be where the process may have so many descriptors, and logs
+// if they are fewer than configured. That is a warning where the operator has written the number himself. The default is more
+// than many systems allow, and there the first line that everybody saw was a warning.
+func (e *Edge) limitConnections(descriptors int) {
 	var wanted int
-	if e.connectionLimit, wanted = connectionLimit(e.config, limit); e.connectionLimit < e.config.Limits.Connections {
-		e.log.Warn("limits.connections is lowered: the limit of file descriptors is too low for it",
-			"connections", e.connectionLimit, "configured", e.config.Limits.Connections, "descriptors", limit, "wanted", wanted)
+	if e.connectionLimit, wanted = connectionLimit(e.config, descriptors); e.connectionLimit >= e.config.Limits.Connections {
+		return
 	}
+	level := slog.LevelInfo
+	if e.config.Given(connectionsKey, "") != "" {
+		level = slog.LevelWarn
+	}
+	e.log.Log(context.Background(), level, "limits.connections is lowered: the limit of file descriptors is too low for it",
+		"connections", e.connectionLimit, "configured", e.config.Limits.Connections, "descriptors", descriptors, "wanted", wanted)
 }

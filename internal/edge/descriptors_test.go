@@ -40,26 +40,67 @@ func TestConnectionsOfClientsMayTakeAllDescriptors(t *testing.T) {
 	f(few+"cache: {disk: {path: [/a, /b], max_bytes: 1GiB}}\n", 16000, 16000-500-1000-2*51, 65536+500+1000+2*51)
 }
 
-func TestALowLimitOfDescriptorsIsLogged(t *testing.T) {
-	const text = "listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [\"http://127.0.0.1:1\"]}}\nlimits: {connections: "
-	f := func(connections string, want bool) {
+// lowered returns what is logged of limits.connections where the process may have so many descriptors, a line for each
+// level: "" is nothing.
+func lowered(t *testing.T, c *config.Config, descriptors int) string {
+	t.Helper()
+	var log bytes.Buffer
+	e := &Edge{config: c, log: slog.New(slog.NewTextHandler(&log, nil))}
+	e.limitConnections(descriptors)
+	_, line, _ := strings.Cut(log.String(), " level=")
+	return line
+}
+
+// The first line that everybody saw was a warning of a number that nobody had written: 65536, the default.
+func TestTheFirstStartWarnedOfANumberThatNobodyHadWritten(t *testing.T) {
+	const origins = "origins: {app: {servers: [\"http://127.0.0.1:1\"], max_connections: 100}}\n"
+	f := func(text, want string) {
 		t.Helper()
-		c, err := config.Parse("edge.yaml", []byte(text+connections+"}\n"))
+		c, err := config.Parse("edge.yaml", []byte(origins+text+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var log bytes.Buffer
-		e, err := New(c, slog.New(slog.NewTextHandler(&log, nil)), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer e.Stop(context.Background())
-		if got := strings.Contains(log.String(), "limits.connections is lowered"); got != want || (e.connectionLimit < c.Limits.Connections) != want {
-			t.Errorf("%s: limit %d, log %s", connections, e.connectionLimit, log.String())
+		if got := lowered(t, c, 1024); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	f("10", false)
-	if descriptorLimit() < 10_000_000 {
-		f("10000000", true)
+	const (
+		says  = ` msg="limits.connections is lowered: the limit of file descriptors is too low for it" `
+		usual = "INFO" + says + "connections=512 configured=65536 descriptors=1024 wanted=67012\n"
+	)
+	f("", usual)
+	f("limits: {tunnels: 1024}", usual)
+	f("limits: {connections: 65536}", "WARN"+says+"connections=512 configured=65536 ")
+	f("limits: {connections: 1000}", "WARN"+says+"connections=512 configured=1000 ")
+	f("limits: {connections: 512}", "")
+	t.Setenv("EDGE_CONNECTIONS", "2000")
+	f("limits: {connections: \"${EDGE_CONNECTIONS}\"}", "WARN"+says+"connections=512 configured=2000 ")
+	f("limits: {connections: \"${EDGE_NOTHING:-3000}\"}", "WARN"+says+"connections=512 configured=3000 ")
+
+	c, err := config.FromFlags(config.Flags{Origin: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lowered(t, c, 1024); !strings.HasPrefix(got, "INFO"+says) {
+		t.Errorf("by flags: got %q", got)
+	}
+}
+
+// What New logs and has in force is by the descriptors of the process.
+func TestALowLimitOfDescriptorsIsLogged(t *testing.T) {
+	const text = "listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [\"http://127.0.0.1:1\"]}}\nlimits: {connections: 10000000}\n"
+	c, err := config.Parse("edge.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	e, err := New(c, slog.New(slog.NewTextHandler(&log, nil)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Stop(context.Background())
+	want, _ := connectionLimit(c, descriptorLimit())
+	if got := strings.Contains(log.String(), "limits.connections is lowered"); got != (want < c.Limits.Connections) || e.connectionLimit != want {
+		t.Errorf("limit %d, want %d; log %s", e.connectionLimit, want, log.String())
 	}
 }

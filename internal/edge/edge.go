@@ -188,7 +188,7 @@ func (e *Edge) buildStore() (cache.Hasher, error) {
 
 // buildListeners builds the data listeners. It opens no address.
 func (e *Edge) buildListeners() {
-	e.limitConnections()
+	e.limitConnections(descriptorLimit())
 	limits := &e.config.Limits
 	e.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: e.connectionLimit, PerClient: limits.PerAddress}, e.peers)
 	for _, l := range e.config.Listen {

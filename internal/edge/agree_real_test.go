@@ -1,5 +1,3 @@
-//go:build !race
-
 package edge
 
 import (
@@ -15,6 +13,8 @@ import (
 // look-ups that it samples there, and with them all it knows.
 
 func TestProxyStoresExactlyWhatSimulateForetellsOfRealRequests(t *testing.T) {
+	testkit.Slow(t, "it replays tens of thousands of requests")
+	testkit.Plain(t, "real requests take minutes under the detector")
 	f := func(log string, limit int64, keys int) {
 		t.Helper()
 		t.Run(log, func(t *testing.T) { storesExactly(t, readSequence(t, testkit.Trace(t, log), limit), keys) })
@@ -24,6 +24,8 @@ func TestProxyStoresExactlyWhatSimulateForetellsOfRealRequests(t *testing.T) {
 }
 
 func TestSimulateGivesTheVerdictOfTheProxyOnEveryRealRequest(t *testing.T) {
+	testkit.Slow(t, "it replays tens of thousands of requests")
+	testkit.Plain(t, "real requests take minutes under the detector")
 	f := func(log string, limit int64) {
 		t.Helper()
 		t.Run(log, func(t *testing.T) { sameVerdicts(t, readSequence(t, testkit.Trace(t, log), limit)) })
@@ -37,6 +39,8 @@ func TestSimulateGivesTheVerdictOfTheProxyOnEveryRealRequest(t *testing.T) {
 // less, and show whether the reckoning has all that the proxy does: key and
 // header take memory, and look-ups are what Ristretto judges by.
 func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
+	testkit.Slow(t, "it takes the means of many replays")
+	testkit.Plain(t, "Ristretto drops look-ups under the detector, and with them all it knows")
 	f := func(name string, tolerance float64, read func(t *testing.T) *sequence) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {

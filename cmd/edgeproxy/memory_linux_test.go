@@ -1,5 +1,3 @@
-//go:build !race
-
 package main
 
 import (
@@ -18,12 +16,17 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // TestDefaultsSurviveASmallCgroup: with the defaults the cache alone may take 256 MiB, so a
 // container of 256 MiB was killed as soon as its cache was full. It is asked for 2 GiB of
 // distinct objects, each twice, so that all are stored.
 func TestDefaultsSurviveASmallCgroup(t *testing.T) {
+	testkit.Slow(t, "it loads the program")
+	testkit.Plain(t, "it loads the built program")
+	t.Parallel()
 	const (
 		limit   = 256 << 20
 		object  = 256 << 10
@@ -36,6 +39,7 @@ func TestDefaultsSurviveASmallCgroup(t *testing.T) {
 	}
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
+		w.Header().Set("Content-Length", strconv.Itoa(object))
 		_, _ = w.Write(body)
 	}))
 	t.Cleanup(origin.Close)
@@ -53,14 +57,14 @@ func TestDefaultsSurviveASmallCgroup(t *testing.T) {
 		asking.Go(func() {
 			transport := &http.Transport{MaxIdleConnsPerHost: 1}
 			defer transport.CloseIdleConnections()
-			client := &http.Client{Transport: transport}
+			client, got := &http.Client{Transport: transport}, make([]byte, object)
 			for !broken.Load() {
 				i := next.Add(1) - 1
 				if i >= objects {
 					return
 				}
 				for range 2 {
-					if err := askWhole(client, fmt.Sprintf("http://%s/%d", s.address, i), body); err != nil {
+					if err := askWhole(client, fmt.Sprintf("http://%s/%d", s.address, i), body, got); err != nil {
 						t.Errorf("object %d: %v", i, err)
 						broken.Store(true)
 						return
@@ -80,18 +84,26 @@ func TestDefaultsSurviveASmallCgroup(t *testing.T) {
 	s.wantExit(0)
 }
 
-// askWhole asks for a URL and compares the body.
-func askWhole(client *http.Client, url string, want []byte) error {
+// askWhole asks for a URL and compares the body, which it reads into got.
+func askWhole(client *http.Client, url string, want, got []byte) error {
 	res, err := client.Get(url)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	got, err := io.ReadAll(res.Body)
-	if err == nil && (res.StatusCode != http.StatusOK || !bytes.Equal(got, want)) {
-		err = fmt.Errorf("status %d with %d bytes", res.StatusCode, len(got))
+	if res.StatusCode != http.StatusOK || res.ContentLength != int64(len(want)) {
+		return fmt.Errorf("status %d with %d bytes", res.StatusCode, res.ContentLength)
 	}
-	return err
+	if _, err := io.ReadFull(res.Body, got); err != nil {
+		return err
+	}
+	if n, err := res.Body.Read(make([]byte, 1)); n > 0 || err != io.EOF { // which leaves the connection to the next request
+		return fmt.Errorf("behind the body: %d bytes, %v", n, err)
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%s: not the bytes of the origin", url)
+	}
+	return nil
 }
 
 // inCgroup returns a command that runs the program in a new cgroup with so many bytes of
