@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/testkit"
 )
 
 // checkEffective holds what is printed of c to its law: it is accepted, and means the same.
@@ -41,8 +43,9 @@ func TestWhatIsPrintedMeansTheSame(t *testing.T) {
 	}
 	check("every key", everyKey, Flags{})
 	check("starter", Starter(), Flags{Listen: ":1", Admin: "[::1]:2", Policy: "counting"})
+	every, n := testkit.Times(1, 5), 0 // of the cases one is tried
 	eachCase(t, func(name, input, want string) {
-		if strings.HasPrefix(want, "ok") {
+		if n++; n%every == 0 && strings.HasPrefix(want, "ok") {
 			check(name, input, Flags{})
 		}
 	})

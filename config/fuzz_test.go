@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // FuzzParse asks of any file: it is refused with a place for each problem, in
 // order and each on one line, or taken, and then it is complete.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(everyKey))
+	every := testkit.Times(1, 10) // of the seeds one is tried
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no seeds: %v", err)
@@ -22,7 +25,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for text := range strings.SplitSeq(string(data), "== ") {
+		for n, text := range strings.Split(string(data), "== ") {
+			if n%every != 0 {
+				continue
+			}
 			_, text, _ = strings.Cut(text, "\n")
 			input, _, _ := strings.Cut(text, "-----\n")
 			f.Add([]byte(input))

@@ -141,6 +141,7 @@ func TestTableAndJSONFileAgree(t *testing.T) {
 }
 
 func TestExitCodeTellsWhatWentWrong(t *testing.T) {
+	testkit.Slow(t, "it starts a proxy for each of several runs")
 	f := func(name, fault string, code int, want string, args ...string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
@@ -193,6 +194,7 @@ func TestPopularityModelIsReplayed(t *testing.T) {
 }
 
 func TestRunsAreRepeatedForTheirMeans(t *testing.T) {
+	testkit.Slow(t, "it starts a proxy for each of several runs")
 	_, once, _ := runJSON(t, "--policies", "second-hit")
 	code, twice, stderr := runJSON(t, "--policies", "second-hit", "--runs", "2")
 	if code != exitDone || twice.Run.Runs != 2 || len(twice.Results) != 2 {
@@ -225,6 +227,7 @@ func TestHTMLHoldsTheRun(t *testing.T) {
 
 // TestBaselineThatIsNotThereIsLeftOut: edgeproxy's own figures stand without it.
 func TestBaselineThatIsNotThereIsLeftOut(t *testing.T) {
+	testkit.Slow(t, "it starts a proxy for each of several runs")
 	none := filepath.Join(t.TempDir(), "none")
 	broken := filepath.Join(t.TempDir(), "nginx")
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho I am broken\nexit 1\n"), 0o700); err != nil {

@@ -24,6 +24,7 @@ import (
 // needNginx returns the path of nginx. Without it the test is skipped.
 func needNginx(t *testing.T) string {
 	t.Helper()
+	testkit.Slow(t, "it starts nginx")
 	program, err := findNginx("")
 	if err != nil {
 		if os.Getenv("EDGEPROXY_TEST_ALL") != "" {

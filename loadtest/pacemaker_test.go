@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // paceServer answers keys with status until closeAfter of them (0 = for ever). A
@@ -122,10 +121,11 @@ func TestPaceThatCannotBeginIsAnError(t *testing.T) {
 	f(t.Context(), "refused", none)
 
 	stuck := newPaceServer(t, "204 No Content", 0) // never hears of the reload
-	hearReload(t, make(chan os.Signal, 1))
+	reloading := make(chan os.Signal, 1)
+	hearReload(t, reloading)
 	why := errors.New("enough")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, why)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-reloading; cancel(why) }() // it waits for the server by now
 	f(ctx, why.Error(), stuck)
 }
 

@@ -4,10 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // What simulate says of the requests that are sent stands beside what was measured of each policy.
 func TestWhatSimulateForetellsStandsBesideWhatWasMeasured(t *testing.T) {
+	testkit.Slow(t, "it starts a proxy for each of several runs")
 	code, doc, stderr := runJSON(t, "--policies", "second-hit", "--disk", "16MiB")
 	if code != exitDone {
 		t.Fatalf("exit %d, want 0: %s", code, stderr)
@@ -35,6 +38,7 @@ func TestWhatSimulateForetellsStandsBesideWhatWasMeasured(t *testing.T) {
 }
 
 func TestBarsThatDoNotHoldFailTheRun(t *testing.T) {
+	testkit.Slow(t, "it starts a proxy for each of several runs")
 	f := func(fault string, code int, want string, args ...string) {
 		t.Helper()
 		got, stdout, stderr := runDriver(t, fault, append([]string{"--policies", "second-hit", "--disk", "16MiB"}, args...)...)

@@ -9,9 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/testkit"
 )
 
 func TestTrafficServerIsCountedLikeEdgeproxy(t *testing.T) {
+	testkit.Slow(t, "it starts Traffic Server")
 	if _, err := findTrafficServer(""); err != nil {
 		t.Skipf("Traffic Server is not there: %v", err)
 	}

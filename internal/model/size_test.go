@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -19,6 +20,7 @@ func heap() int64 {
 // However large the cache and its window, a model takes memory for the objects
 // that there are; and it says before how much.
 func TestMemoryGrowsWithTheObjectsNotWithTheCapacity(t *testing.T) {
+	testkit.Plain(t, "it measures the heap")
 	objects, accesses := madeUp(1, 2000, 4000)
 	f := func(name string, change func(*Setting)) {
 		t.Helper()

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"edgeproxy/internal/testkit"
 )
 
 func packGzip(t testing.TB, text string) []byte {
@@ -260,6 +262,7 @@ func TestNames(t *testing.T) {
 
 // TestReadingAllocatesNothingPerLine keeps a log of millions of lines cheap.
 func TestReadingAllocatesNothingPerLine(t *testing.T) {
+	testkit.Plain(t, "it counts allocations")
 	f := func(name, line string) {
 		t.Helper()
 		form, err := formatOf(name)

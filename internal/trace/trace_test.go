@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // madeUp builds a trace from n requests for a few objects, with a spool of limit
@@ -96,6 +98,7 @@ func TestEachStopsAtAnErrorOrTheEndOfTheContext(t *testing.T) {
 // TestMemoryGrowsWithObjectsOnly builds a trace whose requests would take 12 MB
 // in memory at the least.
 func TestMemoryGrowsWithObjectsOnly(t *testing.T) {
+	testkit.Plain(t, "it measures the heap, and has one goroutine")
 	t.Setenv("TMPDIR", t.TempDir())
 	const n, objects = 3_000_000, 500
 	b := newBuilder(false)

@@ -44,7 +44,12 @@ func TestOnlyWholeHitsCount(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			n, err := c.ask(20 * time.Millisecond)
+			var n int64
+			for n < 2 && err == nil { // however late the connection has its turn
+				var more int64
+				more, err = c.ask(20 * time.Millisecond)
+				n += more
+			}
 			if wantWhy == "" {
 				if err != nil || n < 2 {
 					t.Errorf("ask: got %d answers and error %v, want two or more and none", n, err)

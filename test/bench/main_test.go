@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // TestMain makes this test binary the bare server when it is started as such.
@@ -15,27 +19,45 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == bareCommand || len(os.Args) == 3 && os.Args[1] == bareProxyCommand {
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// built is the program, built once for all tests of this process.
+var built struct {
+	once         sync.Once
+	dir, program string
+	err          error
 }
 
 // edgeproxy returns the built program. The test cache does not see what go build
 // reads, and would go on saying ok after a change; so the source is walked here.
 func edgeproxy(t *testing.T) string {
 	t.Helper()
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the program does the work")
 	for _, dir := range []string{"cmd", "config", "internal"} {
 		err := fs.WalkDir(os.DirFS("../.."), dir, func(_ string, _ fs.DirEntry, err error) error { return err })
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	program, err := buildEdge(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "bench-"); built.err == nil {
+			built.program, built.err = buildEdge(context.Background(), built.dir)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return program
+	return built.program
 }
 
 func TestMeasureJudgesByTheLimit(t *testing.T) {
+	testkit.Alone(t, "it measures CPU time")
 	program := edgeproxy(t)
 	f := func(limit string, wantCode int, wantFailures int) {
 		t.Helper()
@@ -60,6 +82,7 @@ func TestMeasureJudgesByTheLimit(t *testing.T) {
 }
 
 func TestPairsJudgeByTheLimit(t *testing.T) {
+	testkit.Alone(t, "it measures CPU time")
 	program := edgeproxy(t)
 	f := func(limit, only string, wantCode, wantFailures int, works ...string) {
 		t.Helper()
@@ -85,6 +108,7 @@ func TestPairsJudgeByTheLimit(t *testing.T) {
 }
 
 func TestTheLogIsMeasured(t *testing.T) {
+	testkit.Alone(t, "it measures CPU time")
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{
 		"--edgeproxy", edgeproxy(t), "--log", "--rounds", "2", "--round-time", "100ms", "--connections", "4", "--max-ratio", "0.001", "--only", "1 KiB|16 KiB",
@@ -101,6 +125,7 @@ func TestTheLogIsMeasured(t *testing.T) {
 
 // TestPeersAreMeasured: whatever is installed has its lines in the table, and what is not is named.
 func TestPeersAreMeasured(t *testing.T) {
+	testkit.Alone(t, "it measures CPU time")
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{
 		"--edgeproxy", edgeproxy(t), "--peers", "--rounds", "1", "--round-time", "100ms", "--connections", "4",
@@ -132,6 +157,7 @@ func TestPeersAreMeasured(t *testing.T) {
 
 // TestManyObjectsAreMeasured: each size has its row, and the last evicts.
 func TestManyObjectsAreMeasured(t *testing.T) {
+	testkit.Alone(t, "it measures CPU time")
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"--edgeproxy", edgeproxy(t), "--many", "12000", "--round-time", "2ms"}, &stdout, &stderr)
 	if code != exitDone {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // fakeEdge is set where this program is to play edgeproxy.
@@ -61,6 +63,8 @@ func serveFake(args []string) int {
 // needNode skips a test that runs suite.mjs where Node.js is not there.
 func needNode(t *testing.T) {
 	t.Helper()
+	testkit.Slow(t, "it starts Node.js")
+	testkit.Plain(t, "Node.js does the work")
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("Node.js is not there")
 	}

@@ -5,9 +5,13 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 func TestEachPartPrintsItsFigures(t *testing.T) {
+	testkit.Slow(t, "it fills a disk, and reads it for a while")
+	testkit.Plain(t, "it measures times")
 	var out, problems bytes.Buffer
 	args := []string{
 		"-dir", t.TempDir(), "-traces", "zipf:objects=300,requests=3000,exponent=0.9", "-objects", "40000", "-records", "500", "-reading", "100ms", "-rate", "5000000",

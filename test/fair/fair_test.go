@@ -1,4 +1,4 @@
-//go:build linux && !race
+//go:build linux
 
 package fair
 
@@ -32,6 +32,8 @@ func pick[T any](usual, soak T) T {
 
 // TestFair plays the attacks and prints what came of them.
 func TestFair(t *testing.T) {
+	testkit.Slow(t, "it attacks the built program")
+	testkit.Plain(t, "the program does the work")
 	var rows []*row
 	var back *comeback
 	if comparing {

@@ -1,4 +1,4 @@
-//go:build linux && !race
+//go:build linux
 
 package fair
 
@@ -23,6 +23,7 @@ const nowhere = `  away: {servers: ["http://127.0.0.1:9"], ejection: {failures: 
 routes:
   - {name: away, match: {path_prefix: /away}, origin: away}
   - {name: default, origin: app}
+shutdown: {drain_timeout: 2m}
 `
 
 // processAttacks take what the process itself needs.
@@ -39,7 +40,7 @@ func processAttacks() []attack {
 		},
 		{
 			name: "an access log that is a FIFO, and nobody reads it", long: times(2800*time.Millisecond, 6*time.Second),
-			edge:      settings{sections: "access_log: {path: \"DIR/fifo\"}\n"},
+			edge:      settings{sections: "access_log: {path: \"DIR/fifo\"}\nshutdown: {drain_timeout: 2m}\n"},
 			play:      func(w *wave) { flood(w, hot, 400) },
 			meanwhile: purgesWork,
 			end:       endsBySignal,
@@ -107,7 +108,7 @@ func processAttacks() []attack {
 // purgesWork purges while the attack is under way, and wants an answer each time.
 func purgesWork(w *wave) {
 	for ; w.ctx.Err() == nil; w.wait(200 * time.Millisecond) {
-		purge, stop := context.WithTimeout(context.WithoutCancel(w.ctx), 2*time.Second)
+		purge, stop := context.WithTimeout(context.WithoutCancel(w.ctx), testkit.Patience)
 		_, err := w.s.edge.purged(purge, `{"url": "http://a.test/nothing"}`)
 		stop()
 		if err != nil {
@@ -129,8 +130,8 @@ func endsBySignal(s *scene) {
 		if code := s.edge.served.State.ExitCode(); code != 0 {
 			s.fail("SIGTERM ends it with %d, want 0", code)
 		}
-	case <-time.After(10 * time.Second):
-		s.fail("SIGTERM is not heard within 10 s")
+	case <-time.After(testkit.Patience): // less than drain_timeout
+		s.fail("SIGTERM is not heard within %v", testkit.Patience)
 	}
 }
 
@@ -161,6 +162,8 @@ func silent(w *wave, perSecond, most int) {
 // TestSecondSignalEndsADeafProgram: with a request under way and a log that nobody reads,
 // the first SIGTERM waits for the request, the second for nothing.
 func TestSecondSignalEndsADeafProgram(t *testing.T) {
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the program does the work")
 	t.Parallel()
 	o := startOrigin(t)
 	e := startEdge(t, o.address, settings{deaf: true, sections: nowhere})
@@ -199,7 +202,7 @@ func TestSecondSignalEndsADeafProgram(t *testing.T) {
 		if code := e.served.State.ExitCode(); code != 1 {
 			t.Errorf("ended with %d, want 1", code)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(testkit.Patience): // less than drain_timeout
 		t.Error("the second SIGTERM is not heard")
 	}
 }

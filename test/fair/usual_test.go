@@ -1,4 +1,4 @@
-//go:build linux && !soak && !race
+//go:build linux && !soak
 
 package fair
 

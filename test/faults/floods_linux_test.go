@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // floodSettings let the program end slow clients by itself, after a while that is long
@@ -30,6 +32,8 @@ const (
 
 // TestFloodOfSlowHeaders: clients that send a request byte by byte and never end it.
 func TestFloodOfSlowHeaders(t *testing.T) {
+	testkit.Slow(t, "it loads the built program")
+	testkit.Plain(t, "the program does the work")
 	t.Parallel()
 	flood(t, func(c *net.TCPConn) error {
 		_, err := c.Write([]byte("GET /slow HTTP/1.1\r\nHost: a.test\r\nX-Slow: "))
@@ -39,6 +43,8 @@ func TestFloodOfSlowHeaders(t *testing.T) {
 
 // TestFloodOfStalledReaders: clients that ask for a stored MiB and take nothing of it.
 func TestFloodOfStalledReaders(t *testing.T) {
+	testkit.Slow(t, "it loads the built program")
+	testkit.Plain(t, "the program does the work")
 	t.Parallel()
 	flood(t, func(c *net.TCPConn) error {
 		_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: a.test\r\n\r\n", large.target())

@@ -95,6 +95,8 @@ func (l *load) stop() []asked {
 // again, twice: hits go on, what the origin would have answered fails as long as it is not
 // there and no longer, and nothing is left of it.
 func TestRestartOfTheOriginUnderLoad(t *testing.T) {
+	testkit.Slow(t, "it loads the built program")
+	testkit.Plain(t, "the program does the work")
 	t.Parallel()
 	address := testkit.QuietAddress(t)
 	kill := spawnOrigin(t, address)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 func TestTheCommandLineSaysWhatIsWrong(t *testing.T) {
@@ -30,6 +32,8 @@ func TestTheCommandLineSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestASmallRunPrintsBothTables(t *testing.T) {
+	testkit.Slow(t, "it measures each filter for a while")
+	testkit.Plain(t, "it measures times")
 	var stdout, stderr bytes.Buffer
 	args := []string{"--keys", "1000,2000", "--rounds", "2", "--sightings", "2048"}
 	if got := run(t.Context(), args, &stdout, &stderr); got != exitDone {
@@ -46,6 +50,8 @@ func TestASmallRunPrintsBothTables(t *testing.T) {
 }
 
 func TestTooSlowIsExitCode1(t *testing.T) {
+	testkit.Slow(t, "it measures each filter for a while")
+	testkit.Plain(t, "it measures times")
 	var stdout, stderr bytes.Buffer
 	args := []string{"--keys", "1000", "--rounds", "1", "--sightings", "2048", "--min-ratio", "1000"}
 	if got := run(t.Context(), args, &stdout, &stderr); got != exitFailed {
@@ -57,6 +63,7 @@ func TestTooSlowIsExitCode1(t *testing.T) {
 }
 
 func TestWhatIsTooSlowIsMeasuredOnceMore(t *testing.T) {
+	testkit.Plain(t, "it measures times")
 	b, err := newBench(1000)
 	if err != nil {
 		t.Fatal(err)

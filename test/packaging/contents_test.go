@@ -37,6 +37,8 @@ func checkStatic(t *testing.T, path, arch string) {
 
 // Where cgo is on, make build made a program that needs the C library of the machine.
 func TestMakeBuildMadeADynamicProgram(t *testing.T) {
+	testkit.Slow(t, "it builds a program")
+	testkit.Plain(t, "the compiler does the work")
 	t.Parallel()
 	if !strings.Contains(text(t, "Makefile"), "scripts/build.sh bin/edgeproxy\n") {
 		t.Error("make build builds by something else than scripts/build.sh")

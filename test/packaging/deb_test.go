@@ -36,6 +36,8 @@ func dpkg(t *testing.T, program string, arguments ...string) string {
 // TestTheDebianPackage builds it twice, installs it below a folder, runs what it has installed, and
 // purges it.
 func TestTheDebianPackage(t *testing.T) {
+	testkit.Slow(t, "it builds and installs the package")
+	testkit.Plain(t, "other programs do the work")
 	t.Parallel()
 	testkit.Program(t, "dpkg-deb")
 	path := deb(t)

@@ -34,9 +34,10 @@ var helmBuilt struct {
 // helm returns a command of the program that tools/helm pins.
 func helm(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
+	beside := testkit.Built(t) // and not within once: it may leave the test out
 	b := &helmBuilt
 	b.once.Do(func() {
-		b.path = filepath.Join(filepath.Dir(testkit.Built(t)), "helm")
+		b.path = filepath.Join(filepath.Dir(beside), "helm")
 		build := exec.Command("go", "build", "-trimpath", "-o", b.path, "helm.sh/helm/v4/cmd/helm")
 		build.Dir = filepath.Join(root, "tools", "helm")
 		b.out, b.err = build.CombinedOutput()

@@ -20,6 +20,8 @@ const noEngine = "there is no container engine"
 // root starts it.
 func engine(t *testing.T) func(arguments ...string) string {
 	t.Helper()
+	testkit.Slow(t, "it runs containers")
+	testkit.Plain(t, "other programs do the work")
 	client, err := exec.LookPath("docker")
 	if err != nil {
 		t.Skip(noEngine + ": no docker")
@@ -153,6 +155,8 @@ func imageFolder(t *testing.T) string {
 
 // TestComposeReadsTheDemo has the parser of docker compose read it, and docker compose where it is installed.
 func TestComposeReadsTheDemo(t *testing.T) {
+	testkit.Slow(t, "it builds the parser of docker compose")
+	testkit.Plain(t, "other programs do the work")
 	t.Parallel()
 	file := absolute(t, "packaging/docker/compose.yaml")
 	program := filepath.Join(t.TempDir(), "compose-spec")

@@ -28,6 +28,8 @@ const (
 // promtool checks what Prometheus reads.
 func promtool(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
+	testkit.Slow(t, "it runs promtool")
+	testkit.Plain(t, "promtool does the work")
 	return exec.Command(testkit.Program(t, "promtool"), arguments...)
 }
 

@@ -41,6 +41,8 @@ func write(t *testing.T, name, content string) string {
 // run runs cmd, which has to succeed.
 func run(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
+	testkit.Slow(t, "it runs another program")
+	testkit.Plain(t, "another program does the work")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}

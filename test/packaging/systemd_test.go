@@ -18,6 +18,8 @@ const (
 
 // TestTheServiceIsHardened has systemd measure it: 0 is closed, 10 is open, and 2.0 is the most.
 func TestTheServiceIsHardened(t *testing.T) {
+	testkit.Slow(t, "it runs systemd-analyze")
+	testkit.Plain(t, "systemd-analyze does the work")
 	t.Parallel()
 	cmd := exec.Command(testkit.Program(t, "systemd-analyze"), "security", "--offline=true", "--no-pager", "--threshold=20", filepath.Join(root, serviceFile))
 	cmd.Env = append(os.Environ(), "SYSTEMD_COLORS=0")
@@ -29,6 +31,8 @@ func TestTheServiceIsHardened(t *testing.T) {
 
 // TestSystemdReadsTheUnits has it load them, with commands that are there.
 func TestSystemdReadsTheUnits(t *testing.T) {
+	testkit.Slow(t, "it runs systemd-analyze")
+	testkit.Plain(t, "systemd-analyze does the work")
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "edgeproxy")

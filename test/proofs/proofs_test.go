@@ -2,29 +2,54 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // edgeproxy returns the built program. The test cache does not see what go build
 // reads, and would go on saying ok after a change; so the source is walked here.
 func edgeproxy(t *testing.T) string {
 	t.Helper()
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the program does the work")
 	for _, dir := range []string{"cmd", "config", "internal"} {
 		err := fs.WalkDir(os.DirFS("../.."), dir, func(_ string, _ fs.DirEntry, err error) error { return err })
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	program, err := buildEdge(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "proofs-"); built.err == nil {
+			built.program, built.err = buildEdge(context.Background(), built.dir)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return program
+	return built.program
+}
+
+// built is the program, built once for all tests of this process.
+var built struct {
+	once         sync.Once
+	dir, program string
+	err          error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
 }
 
 // otherTraces returns a folder with traces of the usual names and nothing of

@@ -15,6 +15,9 @@ import (
 // TestAptByTheMirror: apt itself reads the index and downloads a package, on three machines. The third costs the origin
 // nothing.
 func TestAptByTheMirror(t *testing.T) {
+	testkit.Slow(t, "it starts apt")
+	testkit.Plain(t, "other programs do the work")
+	t.Parallel()
 	apt, dpkg := testkit.Program(t, "apt-get"), testkit.Program(t, "dpkg-deb")
 	run := func(dir, program string, arguments ...string) {
 		t.Helper()

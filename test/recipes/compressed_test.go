@@ -10,6 +10,7 @@ import (
 )
 
 func TestCompressedPages(t *testing.T) {
+	t.Parallel()
 	page := strings.Repeat("<p>a line of a page</p>\n", 200)
 	b := startRecipe(t, "compressed", func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -144,6 +144,7 @@ func haproxy(t *testing.T, name, edge string) string {
 }
 
 func TestBehindHAProxy(t *testing.T) {
+	t.Parallel()
 	log := filepath.Join(t.TempDir(), "access.log")
 	b := startRecipe(t, "behind-haproxy", hearsOf, edgeThere, "127.0.0.1:0", lastLine, lastLine+"access_log: {path: "+log+"}\n")
 	address := haproxy(t, "haproxy", b.address)
@@ -184,6 +185,7 @@ func TestBehindHAProxy(t *testing.T) {
 }
 
 func TestLimitsBehindHAProxyGoByTheClient(t *testing.T) {
+	t.Parallel()
 	b := startRecipe(t, "behind-haproxy", hearsOf, edgeThere, "127.0.0.1:0", lastLine, lastLine+oneEach)
 	b.rated("http://" + haproxy(t, "haproxy", b.address) + "/")
 
@@ -215,6 +217,7 @@ func TestLimitsBehindHAProxyGoByTheClient(t *testing.T) {
 }
 
 func TestBehindHAProxyByFields(t *testing.T) {
+	t.Parallel()
 	log := filepath.Join(t.TempDir(), "access.log")
 	b := startRecipe(t, "behind-nginx", hearsOf, edgeThere, "127.0.0.1:0", lastLine, lastLine+"access_log: {path: "+log+"}\n")
 	b.hears("http://"+haproxy(t, "haproxy-http", b.address)+"/", "127.0.0.9", heard{"127.0.0.9, 127.0.0.1", "http", "www.example.com"})
@@ -238,6 +241,7 @@ func nginxInFront(t *testing.T, edge string, oldNew ...string) (plain, secure st
 
 // The recipe let a client's X-Forwarded-Host through, so every client chose the host that routes and keys go by.
 func TestBehindNginx(t *testing.T) {
+	t.Parallel()
 	log := filepath.Join(t.TempDir(), "access.log")
 	b := startRecipe(t, "behind-nginx", hearsOf, edgeThere, "127.0.0.1:0", lastLine, lastLine+"access_log: {path: "+log+"}\n")
 	plain, secure := nginxInFront(t, b.address)
@@ -279,6 +283,7 @@ func TestBehindNginx(t *testing.T) {
 }
 
 func TestLimitsBehindNginxGoByTheClient(t *testing.T) {
+	t.Parallel()
 	b := startRecipe(t, "behind-nginx", hearsOf, edgeThere, "127.0.0.1:0", lastLine, lastLine+oneEach)
 	plain, _ := nginxInFront(t, b.address)
 	b.rated(plain + "/")
@@ -286,6 +291,7 @@ func TestLimitsBehindNginxGoByTheClient(t *testing.T) {
 
 // TestUpgradesThroughNginx: nginx has its two lines, edgeproxy none.
 func TestUpgradesThroughNginx(t *testing.T) {
+	t.Parallel()
 	b := startRecipe(t, "behind-nginx", hearsOf, edgeThere, "127.0.0.1:0")
 	plain, _ := nginxInFront(t, b.address, "server {\n", "map $http_upgrade $connection_upgrade {\n    default upgrade;\n    \"\" \"\";\n}\nserver {\n",
 		`proxy_set_header Connection "";`, "proxy_set_header Upgrade $http_upgrade;\nproxy_set_header Connection $connection_upgrade;")

@@ -93,6 +93,9 @@ func (g *gateway) asked() map[string]int {
 
 // TestFromNginxAsAGateway: both say the same, and ask their servers for the same.
 func TestFromNginxAsAGateway(t *testing.T) {
+	testkit.Slow(t, "it starts nginx")
+	testkit.Plain(t, "other programs do the work")
+	t.Parallel()
 	program := testkit.Nginx(t)
 	dir := t.TempDir()
 	chain, key := filepath.Join(dir, "chain.pem"), filepath.Join(dir, "key.pem")

@@ -28,6 +28,9 @@ func git(t *testing.T, dir string, arguments ...string) string {
 
 // TestGit: a repository is cloned twice and pushed to through the edge, by git itself.
 func TestGit(t *testing.T) {
+	testkit.Slow(t, "it starts git")
+	testkit.Plain(t, "other programs do the work")
+	t.Parallel()
 	program := testkit.Program(t, "git")
 	root := t.TempDir()
 	work := filepath.Join(root, "work")

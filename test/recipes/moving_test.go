@@ -161,6 +161,7 @@ func expect(t *testing.T, asked, want map[string]int) {
 
 // TestFromNginx: with min_uses 2 and the same in edgeproxy, both origins get the same requests.
 func TestFromNginx(t *testing.T) {
+	t.Parallel()
 	all := append(story(),
 		requests{target: "/missing", times: 4},
 		requests{target: "/dated", times: 3},
@@ -211,6 +212,7 @@ func nginxConfig(dir, section string) string {
 // TestFromVarnish: with the policy always both origins get the same requests. With the default what is asked for again costs
 // one request more, as the document says.
 func TestFromVarnish(t *testing.T) {
+	t.Parallel()
 	all := append(story(),
 		requests{target: "/missing", times: 4},
 		requests{target: "/cookie", times: 3},
@@ -274,6 +276,7 @@ func TestFromVarnish(t *testing.T) {
 
 // TestFromTrafficServer: with cache_promote at two hits and the default of edgeproxy, both origins get the same requests.
 func TestFromTrafficServer(t *testing.T) {
+	t.Parallel()
 	all := append(story(), requests{target: "/dated", times: 3})
 	theirs, our := newSite(t), newSite(t)
 	address := testkit.QuietAddress(t)

@@ -54,6 +54,8 @@ func (w countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func newOrigin(t *testing.T, h http.Handler) *counted {
 	t.Helper()
+	testkit.Slow(t, "it is an origin of the built program")
+	testkit.Plain(t, "the program does the work")
 	c := &counted{t: t}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.requests.Add(1)
@@ -148,6 +150,7 @@ func (b *behind) wants(asked int64, body, target string, fields ...string) {
 }
 
 func TestWordPress(t *testing.T) {
+	t.Parallel()
 	var comments atomic.Int64
 	b := startRecipe(t, "wordpress", func(w http.ResponseWriter, r *http.Request) {
 		cookie := r.Header.Get("Cookie")
@@ -198,6 +201,7 @@ func TestWordPress(t *testing.T) {
 }
 
 func TestMirrorOfPackages(t *testing.T) {
+	t.Parallel()
 	large := []byte(testkit.Numbered(9 << 20)) // larger than memory takes
 	b := startRecipe(t, "packages", func(w http.ResponseWriter, r *http.Request) {
 		content := []byte("index")
@@ -239,6 +243,7 @@ func TestMirrorOfPackages(t *testing.T) {
 
 // An index that is no longer fresh costs the origin a 304. For the test it is fresh for a second.
 func TestMirrorValidatesItsIndexes(t *testing.T) {
+	t.Parallel()
 	var validated atomic.Int64
 	b := startRecipe(t, "packages", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") == `"1"` {
@@ -262,6 +267,7 @@ func TestMirrorValidatesItsIndexes(t *testing.T) {
 
 // TestLongPolls: three polls of one URL are at the origin at once, or nobody gets an answer.
 func TestLongPolls(t *testing.T) {
+	t.Parallel()
 	const polls = 3
 	var here sync.WaitGroup
 	here.Add(polls)
@@ -301,6 +307,7 @@ func TestLongPolls(t *testing.T) {
 // TestTimeoutsOfStreams: a poll that takes longer than first_byte_timeout gets 504, and a stream that pauses for longer
 // than idle_timeout is cut. For the test both are short.
 func TestTimeoutsOfStreams(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{}, 2)
 	b := startRecipe(t, "streams", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/events/feed" {
@@ -329,6 +336,7 @@ func TestTimeoutsOfStreams(t *testing.T) {
 
 // TestClientsLeaveStreams: the origin need not go on for a client that is gone.
 func TestClientsLeaveStreams(t *testing.T) {
+	t.Parallel()
 	here, ended := make(chan struct{}), make(chan struct{})
 	b := startRecipe(t, "streams", func(_ http.ResponseWriter, r *http.Request) {
 		close(here)
@@ -353,6 +361,7 @@ func TestClientsLeaveStreams(t *testing.T) {
 
 // TestServerSentEvents: the origin sends an event once the client has the one before.
 func TestServerSentEvents(t *testing.T) {
+	t.Parallel()
 	next := make(chan struct{})
 	b := startRecipe(t, "streams", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -383,6 +392,7 @@ func TestServerSentEvents(t *testing.T) {
 }
 
 func TestVideo(t *testing.T) {
+	t.Parallel()
 	film := []byte(testkit.Numbered(20 << 20))
 	b := startRecipe(t, "video", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
@@ -427,6 +437,7 @@ func TestVideo(t *testing.T) {
 
 // TestVideosWithoutAStrongValidatorAreNotStored: they pass. An old Last-Modified is one.
 func TestVideosWithoutAStrongValidatorAreNotStored(t *testing.T) {
+	t.Parallel()
 	film := []byte(testkit.Numbered(2 << 20))
 	b := startRecipe(t, "video", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
@@ -457,6 +468,7 @@ func TestVideosWithoutAStrongValidatorAreNotStored(t *testing.T) {
 }
 
 func TestSeveralApplications(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"users": "ann:$2y$05$abcdefghijklmnopqrstuupx2xBUC4954936wVIjyyPHmUBFu0wCW\n", "not-found.html": "<p>Not here", "sorry.html": "<p>Sorry",

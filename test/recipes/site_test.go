@@ -23,6 +23,8 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	testkit.Slow(t, "it is an origin of the built program")
+	testkit.Plain(t, "the program does the work")
 	s := &site{asked: map[string]int{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)

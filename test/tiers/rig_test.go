@@ -156,6 +156,8 @@ type origin struct {
 
 func startOrigin(t *testing.T, answer http.HandlerFunc) *origin {
 	t.Helper()
+	testkit.Slow(t, "it is an origin of the built program")
+	testkit.Plain(t, "the programs do the work")
 	o := &origin{answer: answer}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()

@@ -46,7 +46,7 @@ SuccessAction=exit
 FailureAction=exit
 [Service]
 Type=oneshot
-TimeoutStartSec=120s
+TimeoutStartSec=infinity
 ExecStart=/bin/sh -c 'exec sh -eux /run/in/steps.sh >/run/out/steps.log 2>&1'
 WorkingDirectory=/run/in
 Environment=PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive

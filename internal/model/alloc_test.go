@@ -1,5 +1,3 @@
-//go:build !race
-
 package model
 
 import (
@@ -7,9 +5,11 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/testkit"
 )
 
 func TestRequestOfTwoTiersDoesNotAllocate(t *testing.T) {
+	testkit.Plain(t, "it counts allocations")
 	objects, accesses := madeUpForDisk(2, 10_000)
 	for _, p := range []admission.Policy{admission.Always, admission.SecondHit} {
 		s := onDiskToo()
@@ -29,6 +29,7 @@ func TestRequestOfTwoTiersDoesNotAllocate(t *testing.T) {
 // of its objects. What the filter's fill foretells is read once in 256 unseen
 // keys and is not counted here, as the mean is rounded down.
 func TestRequestDoesNotAllocate(t *testing.T) {
+	testkit.Plain(t, "it counts allocations")
 	objects, accesses := madeUp(2, 2000, 10_000)
 	for _, e := range []Eviction{LRU, S3FIFO} {
 		for _, p := range []admission.Policy{admission.Always, admission.SecondHit, admission.Counting} {

@@ -1,5 +1,3 @@
-//go:build !race
-
 package tiers
 
 import (
@@ -56,6 +54,9 @@ func rows() []row {
 
 // TestTable plays the requests against each row's tiers. The document has the same table.
 func TestTable(t *testing.T) {
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the programs do the work")
+	t.Parallel()
 	table := play(t, rows())
 	fmt.Printf("%d requests to %d edges that hold all of it, %s\n\n%s\n", requests, edges, workload, table)
 	if want := block(t, "make tiers"); table != want {
@@ -65,6 +66,9 @@ func TestTable(t *testing.T) {
 
 // TestTableOfSmallEdges has other numbers each time, as what leaves a full cache is drawn.
 func TestTableOfSmallEdges(t *testing.T) {
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the programs do the work")
+	t.Parallel()
 	all := []row{
 		{edges: "second-hit", shield: "always", edge: settings{ofEdges: secondHit, edgesStale: small}, behind: settings{}},
 		{edges: "second-hit, a stage", shield: "always", edge: settings{ofEdges: secondHit, edgesStale: smallStaged}, behind: settings{}},
@@ -85,11 +89,19 @@ func TestTableOfSmallEdges(t *testing.T) {
 func play(t *testing.T, all []row) string {
 	t.Helper()
 	targets := zipf(t)
+	t.Run("rows", func(t *testing.T) {
+		for i := range all {
+			r := &all[i]
+			t.Run(r.edges+" before "+cmp.Or(r.shield, "none"), func(t *testing.T) {
+				t.Parallel()
+				r.play(t, targets)
+			})
+		}
+	})
 	var b strings.Builder
 	b.WriteString("| edges | shield | edges' hits | edges' writes | shield's hits | shield's writes | requests to the origin |\n|---|---|---|---|---|---|---|\n")
 	for i := range all {
 		r := &all[i]
-		t.Run(r.edges+" before "+cmp.Or(r.shield, "none"), func(t *testing.T) { r.play(t, targets) })
 		if r.shield == "" {
 			fmt.Fprintf(&b, "| %s | none | %.0f | %.0f | | | %d |\n", r.edges, r.edgeHits, r.edgeWrites, r.origin)
 			continue

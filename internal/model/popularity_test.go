@@ -1,5 +1,3 @@
-//go:build !race
-
 package model
 
 import (
@@ -17,6 +15,8 @@ import (
 // are asked for: second-hit must save writes in both; what it costs in hits where
 // the requests of an object come close together, a stage must give back.
 func TestPopularityModelShowsWhatSecondHitSavesAndCosts(t *testing.T) {
+	testkit.Slow(t, "it plays millions of requests")
+	testkit.Plain(t, "it has one goroutine, which takes long under the detector")
 	dir := testkit.Trace(t, "")
 	f := func(arrivals string, check func(always, second, staged Result)) {
 		t.Helper()

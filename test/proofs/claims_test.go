@@ -1,5 +1,3 @@
-//go:build !race
-
 package main
 
 import (
@@ -12,6 +10,8 @@ import (
 // Everything that is claimed must hold. The program it runs is none that the race
 // detector would see into.
 func TestWhatIsClaimedHolds(t *testing.T) {
+	testkit.Slow(t, "it runs the program for minutes")
+	testkit.Plain(t, "the program does the work")
 	s := simulator{traces: testkit.Trace(t, ""), program: edgeproxy(t), objects: usualObjects}
 	for _, prove := range proofs() {
 		p, err := prove(t.Context(), s)

@@ -1,5 +1,3 @@
-//go:build !race
-
 package main
 
 import (
@@ -11,6 +9,8 @@ import (
 // The tables are what comes out today: of the traces all rows, of the models those of
 // one size.
 func TestTheTablesComeOutAgain(t *testing.T) {
+	testkit.Slow(t, "it plays millions of requests")
+	testkit.Plain(t, "it has one goroutine, which takes long under the detector")
 	traces := testkit.Trace(t, "")
 	tables := map[bool][]row{false: committed(t, multiplesFile), true: committed(t, floorsFile)}
 	for _, w := range workloads() {

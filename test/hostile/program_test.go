@@ -1,5 +1,3 @@
-//go:build !race
-
 package hostile
 
 import (
@@ -19,29 +17,27 @@ import (
 	"time"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
-
-// The program is not built for the race detector, so there is nothing to see under it
-// that TestCorpus does not show.
 
 // TestCorpusOfTheProgram plays every case before the built program.
 func TestCorpusOfTheProgram(t *testing.T) {
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the program is not built for the detector; TestCorpus shows what there is to see")
 	t.Parallel()
-	path := program(t)
+	path := testkit.Built(t)
 	playAll(t, func(tb testing.TB, limit time.Duration) *rig {
 		tb.Helper()
 		return built(tb, path, limit)
 	})
 }
 
-// program builds the program and returns its path.
-func program(tb testing.TB) string {
-	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "edgeproxy")
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/edgeproxy").CombinedOutput(); err != nil {
-		tb.Fatalf("build: %v\n%s", err, out)
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := testkit.RemoveBuilt(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
-	return path
+	os.Exit(code)
 }
 
 // built starts the program.

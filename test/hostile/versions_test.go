@@ -1,5 +1,3 @@
-//go:build !race
-
 package hostile
 
 import (
@@ -130,6 +128,8 @@ var refusals = map[string]struct {
 
 // TestBothVersionsRefuseTheSame, with the same status, and nothing of it reaches the origin.
 func TestBothVersionsRefuseTheSame(t *testing.T) {
+	testkit.Slow(t, "it starts the built program")
+	testkit.Plain(t, "the program does the work")
 	t.Parallel()
 	o := startOrigin(t)
 	authority := testkit.NewAuthority(t)
@@ -148,7 +148,7 @@ limits: {body_bytes: 1MiB}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address, admin := serve(t, program(t), file)
+	address, admin := serve(t, testkit.Built(t), file)
 	asked := func() int64 {
 		c, err := askCounts("http://" + admin + "/status")
 		if err != nil {
