@@ -183,6 +183,7 @@ func wantPrivate(t *testing.T, dir string) {
 }
 
 func TestADirectoryThatIsDownIsTriedAgain(t *testing.T) {
+	testkit.Slow(t, "it starts pebble, behind tries without it")
 	t.Parallel()
 	r := newRig(t, "a.example")
 	r.o.Roots = testkit.NewAuthority(t).Pool() // nobody is there yet who could be trusted

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/testkit"
 )
 
 // The child saves after every round; a round is so many new keys. Its windows
@@ -75,7 +76,7 @@ func sightRound(g *Gate, round uint64) {
 // more, and returns the last round it said was saved.
 func runAndKill(t *testing.T, r *rand.Rand, path string, first uint64) (last uint64) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^TestSaveUntilKilled$", "-test.timeout=60s")
+	child := exec.Command(os.Args[0], "-test.run=^TestSaveUntilKilled$", "-test.timeout=10m")
 	child.Env = append(os.Environ(), killEnv+"="+path, killEnv+"_FROM="+strconv.FormatUint(first, 10))
 	out, err := child.StdoutPipe()
 	if err != nil {
@@ -153,15 +154,14 @@ func wantWindow(t *testing.T, path string, said uint64) (last uint64) {
 // whole state, at least the last one that was reported saved, and the leftovers
 // do not add up. Each child goes on from the state that the one before left.
 func TestKilledAtAnyMomentTheStateIsWhole(t *testing.T) {
+	testkit.Slow(t, "it starts and kills a program fifty times")
+	testkit.Plain(t, "the work is in other processes")
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state")
 	r := rand.New(rand.NewPCG(5, 6))
-	tries := killTries
-	if racing {
-		tries = 10
-	}
 	next := uint64(0)
-	for range tries {
+	for range killTries {
 		said := runAndKill(t, r, path, next)
 		next = wantWindow(t, path, said) + 1
 		if files, err := os.ReadDir(dir); err != nil || len(files) > 2 {

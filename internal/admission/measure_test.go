@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/testkit"
 )
 
 // fullOptions are of a filter that rotates by fill only, of a rate that gives a short test
 // some hundred false positives.
 func fullOptions(generations int) *FilterOptions {
 	o := bloom.Options{Generations: generations, Capacity: 100_000, FalsePositiveRate: 0.1}
-	if racing {
+	if testing.Short() {
 		o.Capacity, o.FalsePositiveRate = 50_000, 0.3
 	}
 	return &FilterOptions{Options: o}
@@ -21,6 +22,7 @@ func fullOptions(generations int) *FilterOptions {
 // The live sample against the formula, on traffic that fills the filter again
 // and again: 12 rotations, so some hundred false positives in the sample.
 func TestMeasuredRatioIsTheExpectedOneAfterTwelveRotations(t *testing.T) {
+	testkit.Plain(t, "millions of keys by one goroutine")
 	f := func(name string, o Options, r Rule, first uint64) {
 		t.Helper()
 		inBubble(t, o, func(t *testing.T, g *Gate) {
@@ -53,7 +55,7 @@ func TestMeasuredRatioIsTheExpectedOneAfterTwelveRotations(t *testing.T) {
 		})
 	}
 	f("second-hit", Options{SecondHit: fullOptions(2)}, secondHit, 1)
-	if !racing {
+	if !testing.Short() {
 		f("second-hit", Options{SecondHit: fullOptions(3)}, secondHit, 1)
 		f("second-hit", Options{SecondHit: fullOptions(4)}, secondHit, 1)
 	}
@@ -62,10 +64,9 @@ func TestMeasuredRatioIsTheExpectedOneAfterTwelveRotations(t *testing.T) {
 
 // With the default options, so that what an operator sees is what was tested.
 func TestMeasuredRatioAtTheDefaultSize(t *testing.T) {
+	testkit.Slow(t, "5 seconds")
+	testkit.Plain(t, "millions of keys by one goroutine")
 	o := &FilterOptions{Options: bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}}
-	if racing {
-		o = fullOptions(2)
-	}
 	inBubble(t, Options{SecondHit: o}, func(t *testing.T, g *Gate) {
 		for key := uint64(0); rotations(g).Full < 12; {
 			for range 10_000 {
@@ -103,7 +104,8 @@ func TestTheSampleForgetsWithTheWindow(t *testing.T) {
 func TestNoFalseNegativeUnderLoad(t *testing.T) {
 	f := func(generations int) {
 		t.Helper()
-		const workers, keys, rotations = 3, 600, 20
+		const workers, keys = 3, 600
+		rotations := int64(testkit.Times(20, 6))
 		size := &FilterOptions{
 			Options:     bloom.Options{Generations: generations, Capacity: 2000, FalsePositiveRate: 0.001},
 			RotateEvery: time.Millisecond,

@@ -7,6 +7,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
+	"edgeproxy/internal/testkit"
 )
 
 // numbering is the generations of a filter, as it publishes them.
@@ -350,6 +351,7 @@ func (e *exact) rotate() {
 // that reports unseen keys, and one that denies or undercounts. Every error must
 // be found, and no other.
 func TestSampleAgreesWithAnExactModel(t *testing.T) {
+	testkit.Plain(t, "many requests by one goroutine")
 	f := func(generations, reach int, wrong float64) {
 		t.Helper()
 		const keys = 400
@@ -360,11 +362,7 @@ func TestSampleAgreesWithAnExactModel(t *testing.T) {
 		}
 		s := newSample(&e.numbering, size(generations, 1000), reach, false)
 		var unseen, falsePositives, falseNegatives int64
-		requests := 60_000
-		if racing {
-			requests = 6000
-		}
-		for range requests {
+		for range testkit.Times(60_000, 6000) {
 			if r.IntN(500) == 0 {
 				e.rotate()
 				s.forget()

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // elsewhere is a client in the nth network but that of site.
@@ -237,6 +239,7 @@ func TestTurnsAreKept(t *testing.T) {
 // TestFirstLoginsWhileManyAddressesGuess: each of some networks guesses, and comes again as soon as it has its answer, or has each guess at its
 // own time. A hash takes 50 ms, as one of cost 10 does. Every ten seconds a new user comes.
 func TestFirstLoginsWhileManyAddressesGuess(t *testing.T) {
+	testkit.Plain(t, "it simulates minutes in one goroutine")
 	f := func(networks int, pause time.Duration, least float64) {
 		t.Helper()
 		right, users, longest := firstLogins(networks, pause)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/testkit"
 )
 
 // shelf is a generation of bare words. onRead shows it in the middle of a save.
@@ -172,8 +174,12 @@ func TestACutStateIsRefusedAtEveryByte(t *testing.T) {
 }
 
 func TestAFlippedBitIsRefusedWhereverItIs(t *testing.T) {
+	testkit.Plain(t, "one goroutine, which loads a state for each bit of it")
 	b := save(t, smallState, filledRing(smallState, 44), start)
 	for i := range 8 * len(b) {
+		if i >= 8*stateHeaderBytes && i%testkit.Times(1, 13) != 0 {
+			continue
+		}
 		damaged := slices.Clone(b)
 		damaged[i/8] ^= 1 << (i % 8)
 		held, _, built, err := load(damaged, smallState, start)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"edgeproxy/internal/testkit"
 )
 
 // The promise a plain ristretto breaks: admitted means stored.
@@ -257,7 +259,7 @@ func TestBooksAgreeAfterRandomWrites(t *testing.T) {
 			s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 3})
 			rng := rand.New(rand.NewPCG(7, 7))
 			names := map[string]Key{}
-			for step := range 20_000 {
+			for step := range testkit.Times(20_000, 6000) {
 				e := randomEntry(rng, key)
 				if rng.IntN(8) == 0 {
 					s.Purge(e.URL, e.urlName())

@@ -112,7 +112,7 @@ func greeter(t *testing.T, address, name string) (port string) {
 
 func wantGreeting(t *testing.T, d *Dialer, port, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	c, err := d.Dial(ctx, "tcp", "app.test.:"+port)
 	if err != nil {

@@ -1,14 +1,15 @@
-//go:build !race
-
 package origin
 
 import (
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // The number is that of a GET whose context can end, on a used connection: the
 // request itself, the watch over the context, response, body, head and fields.
 func TestRoundTripAllocations(t *testing.T) {
+	testkit.Plain(t, "the race detector allocates, and drops what a pool holds")
 	const limit = 6
 	o := open(t, Options{Address: benchmarkOrigin(t)})
 	ctx := t.Context()

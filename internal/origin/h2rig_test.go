@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -34,6 +35,7 @@ func overH2(tb testing.TB, o Options, h http.HandlerFunc) *Origin {
 	s := &http.Server{Handler: h, DisableGeneralOptionsHandler: true}
 	serving(tb, s, l)
 	o.Address, o.TLS, o.HTTP2 = l.Addr().String(), &tls.Config{RootCAs: a.Pool()}, true
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, testkit.Patience)
 	return open(tb, o)
 }
 

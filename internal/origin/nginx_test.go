@@ -27,12 +27,12 @@ const nginxHTTP = `
 	}
 `
 
-// startNginx runs nginx with a certificate for 127.0.0.1, and returns its address.
+// startNginx runs nginx with a certificate for its host, and returns its address.
 // Without nginx the test is skipped.
 func startNginx(t *testing.T, a *testkit.Authority, large string) string {
 	t.Helper()
-	program, address, dir := testkit.Nginx(t), testkit.FreeAddress(t), t.TempDir()
-	testkit.WritePair(t, a.Good("127.0.0.1"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	program, address, dir := testkit.Nginx(t), testkit.QuietAddress(t), t.TempDir()
+	testkit.WritePair(t, a.Good(testkit.QuietHost), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
 	for _, name := range []string{"large", "close"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(large), 0o600); err != nil {
 			t.Fatal(err)

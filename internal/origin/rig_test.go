@@ -2,6 +2,7 @@ package origin
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -116,10 +117,10 @@ func pipes(tb testing.TB, s script) func(context.Context, string, string) (net.C
 	}
 }
 
-// start returns an Origin that plays s on a real socket.
+// start returns an Origin that plays s on a real socket. Its handshakes may take as long as a busy machine needs.
 func start(tb testing.TB, o Options, s script) *Origin {
 	tb.Helper()
-	o.Address = loopback(tb, s)
+	o.Address, o.ConnectTimeout = loopback(tb, s), cmp.Or(o.ConnectTimeout, testkit.Patience)
 	return open(tb, o)
 }
 

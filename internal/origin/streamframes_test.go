@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/net/http2"
 
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/testkit"
 )
 
 // says plays a server that answers every request on every connection by say.
@@ -106,7 +106,7 @@ func TestWhatSaysNothingByHTTP2IsLeftOut(t *testing.T) {
 func TestAResponseByHTTP2IsAsLongAsItSays(t *testing.T) {
 	f := func(name string, want Kind, say func(f *framer, id uint32)) {
 		t.Helper()
-		o := byFrames(t, Options{IdleTimeout: 5 * time.Second}, says(say))
+		o := byFrames(t, Options{IdleTimeout: testkit.Patience}, says(say))
 		res, err := o.RoundTrip(t.Context(), get("/"))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -491,7 +491,7 @@ func TestAPanicByHTTP2EndsOneRequest(t *testing.T) {
 // A server that gives a stream more of a window than there may be ends this stream, and no other.
 func TestAWindowByHTTP2ThatIsTooLargeEndsItsStream(t *testing.T) {
 	var bad atomic.Bool
-	o := byFrames(t, Options{IdleTimeout: 5 * time.Second, FirstByteTimeout: 5 * time.Second}, says(func(f *framer, id uint32) {
+	o := byFrames(t, Options{IdleTimeout: testkit.Patience, FirstByteTimeout: testkit.Patience}, says(func(f *framer, id uint32) {
 		if !bad.Swap(true) {
 			_ = f.WriteWindowUpdate(id, 1<<31-1)
 		}

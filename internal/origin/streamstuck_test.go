@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // stuck is a connection whose writes make no progress from some time on.
@@ -37,6 +39,7 @@ func (s *stuck) Close() error {
 // A server that takes nothing any more holds nobody up for longer than each may wait, although requests share the
 // connection.
 func TestAStuckConnectionByHTTP2HoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	var c *stuck // the first
 	sent := make(chan struct{})
 	o := byFrames(t, Options{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -97,7 +100,7 @@ func soon(t *testing.T, name string, f func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(testkit.Patience):
 		t.Fatalf("%s: hangs", name)
 	}
 }

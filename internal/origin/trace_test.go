@@ -117,10 +117,17 @@ func TestTraceOfACallThatIsAbandoned(t *testing.T) {
 // The request was on its way when it was given up, so its trace says to whom, and since when.
 func TestTraceOfACallThatIsAbandonedWhileItWaits(t *testing.T) {
 	var e ears
-	o := startWarm(t, Options{}, func(_ int, p *peer) { p.untilClosed() })
+	asked := make(chan struct{})
+	o := startWarm(t, Options{}, func(_ int, p *peer) {
+		p.request()
+		close(asked)
+		p.untilClosed()
+	})
 	c := call(t, o, e.traced())
-	timer := time.AfterFunc(10*time.Millisecond, c.Nudge)
-	defer timer.Stop()
+	go func() {
+		<-asked
+		c.Nudge()
+	}()
 	if c.Ready() {
 		t.Error("got ready, want not")
 	}

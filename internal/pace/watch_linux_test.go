@@ -73,40 +73,51 @@ func TestAClientThatTricklesIsLetGo(t *testing.T) {
 	}
 }
 
-// TestAClientThatIsNotSlowStays: one that waits, one that takes all there is although that is
-// less than the rate, and one that takes more than that.
+// TestAClientThatIsNotSlowStays: one that waits, one that takes all there is although that is less than the rate, and one that takes
+// more than that. The test looks itself, each eighth of a period, whenever the clients have taken what they are to take.
 func TestAClientThatIsNotSlowStays(t *testing.T) {
-	t.Parallel()
-	const over = 2 * time.Second // a busy machine keeps us from reading for a second
+	const over, looks, piece = 2 * time.Second, 4 * checksPerPeriod, 256 << 10
 	w := watch(t, Options{Send: Rate{Bytes: 1 << 20, Over: over}})
-	var all sync.WaitGroup
-	f := func(name string, send func(net.Conn)) {
+	w.Close() // from now on nobody else looks
+	enter := func() (*Sending, *net.TCPConn, *net.TCPConn) {
 		server, client := pair(t)
 		w.Enter(server)
-		all.Go(func() { _, _ = io.Copy(io.Discard, client) })
-		all.Go(func() {
-			send(server)
-			if _, err := server.Write([]byte("x")); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			_ = server.Close()
-		})
+		v, _ := w.conns.Load(net.Conn(server))
+		return v.(*Sending), server, client
 	}
-	ticks := func(do func()) {
-		tick := time.NewTicker(over / 20)
-		defer tick.Stop()
-		for range 50 {
-			<-tick.C
-			do()
+	taken := func(s *Sending) int64 {
+		n, _ := s.progress.acknowledged()
+		return n
+	}
+	enter() // the one that waits
+	little, littleServer, littleClient := enter()
+	fast, fastServer, fastClient := enter()
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = fastServer.Write(make([]byte, 2*looks*piece)) })
+	for n, now := int64(1), time.Now(); n <= looks; n++ {
+		now = now.Add(over / checksPerPeriod)
+		_, _ = littleServer.Write([]byte("event"))
+		if _, err := io.CopyN(io.Discard, littleClient, int64(len("event"))); err != nil {
+			t.Fatal(err)
 		}
+		if _, err := io.CopyN(io.Discard, fastClient, piece); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, "what was read is acknowledged", func() bool {
+			return taken(little) >= n*int64(len("event")) && taken(fast) >= n*piece
+		})
+		testkit.Eventually(t, "more is queued for the one that takes much", func() bool {
+			q, ok := fast.progress.queue()
+			return ok && q.unacked > 0
+		})
+		w.check(now, true)
 	}
-	f("idle", func(net.Conn) { ticks(func() {}) })
-	f("little to take", func(c net.Conn) { ticks(func() { _, _ = c.Write([]byte("event")) }) })
-	f("fast", func(c net.Conn) { ticks(func() { _, _ = c.Write(make([]byte, 256<<10)) }) })
-	all.Wait()
 	if slow, _ := w.LetGo(); slow != 0 {
 		t.Errorf("let go: %d", slow)
 	}
+	_ = fastServer.Close()
+	_ = fastClient.Close()
+	all.Wait()
 }
 
 // TestThePinnedAreBounded: of clients that keep bodies which have left the cache, those go
@@ -114,7 +125,9 @@ func TestAClientThatIsNotSlowStays(t *testing.T) {
 func TestThePinnedAreBounded(t *testing.T) {
 	const size, clients = 64 << 20, 8
 	total := pinned.NewTotal(3 * size)
-	w := watch(t, Options{Pinned: total, Client: func(net.Conn) netip.Prefix { return netip.MustParsePrefix("192.0.2.1/32") }})
+	w := &Watch{closing: make(chan struct{}), o: Options{
+		Pinned: total, Client: func(net.Conn) netip.Prefix { return netip.MustParsePrefix("192.0.2.1/32") }, Log: slog.New(slog.DiscardHandler),
+	}}
 	body := make([]byte, size)
 	var all sync.WaitGroup
 	start := func() (pin *pinned.Body, client *net.TCPConn, done chan error) {
@@ -137,12 +150,12 @@ func TestThePinnedAreBounded(t *testing.T) {
 		pin, _, _ := start()
 		slow = append(slow, pin)
 	}
-	for until := time.Now().Add(2 * checkInterval); time.Now().Before(until); { // steadily, and for some looks
-		if _, err := io.CopyN(io.Discard, client, 64<<10); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(5 * time.Millisecond)
+	w.check(time.Now(), false) // who is seen for the first time has taken nothing
+	if _, err := io.CopyN(io.Discard, client, 4<<20); err != nil {
+		t.Fatal(err)
 	}
+	w.running.Go(w.run)
+	t.Cleanup(w.Close)
 	quick.Leave()
 	for _, pin := range slow {
 		pin.Leave()

@@ -146,10 +146,16 @@ func portOf(address string) int {
 	return n
 }
 
+// tools are the paths of the programs of tools/go.mod that this process has asked for, by name.
+var tools sync.Map
+
 // tool returns a program of those in tools/go.mod. Go builds it, and keeps what it has built.
 func tool(tb testing.TB, name string) (program string) {
 	tb.Helper()
 	Slow(tb, "it builds and starts "+name)
+	if path, ok := tools.Load(name); ok {
+		return path.(string)
+	}
 	cmd := exec.Command("go", "tool", "-n", name)
 	cmd.Dir = toolsFolder(tb)
 	var said bytes.Buffer
@@ -158,7 +164,9 @@ func tool(tb testing.TB, name string) (program string) {
 	if err != nil {
 		tb.Fatalf("go tool %s: %v\n%s", name, err, &said)
 	}
-	return strings.TrimSpace(string(out))
+	path := strings.TrimSpace(string(out))
+	tools.Store(name, path)
+	return path
 }
 
 // toolsFolder finds tools, from the folder of the test upwards.

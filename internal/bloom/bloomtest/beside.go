@@ -5,8 +5,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/testkit"
 )
 
 func besideLaws() []law {
@@ -136,7 +138,7 @@ func clearing(t *testing.T, f Family) {
 	w := f.filter(t, Options(2, 300_000, 0.01))
 	underWay := func() bool { oldest, newest := w.Held(); return oldest == newest }
 	caught := 0
-	for try := 0; try < 200 && caught < 3; try++ {
+	for end := time.Now().Add(testkit.Patience); caught < 3 && time.Now().Before(end); {
 		w.Sight(hi, asked)
 		w.Sight(hi, sighted)
 		w.Rotate(T0(), bloom.CauseTime)

@@ -1,15 +1,17 @@
-//go:build !race
-
-// One goroutine and a million queries: the race detector would find nothing and take
-// minutes.
-
 package bloomtest
 
 import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/testkit"
 )
+
+// Rates tries the laws about the rates of errors on the family. They take a million queries of one goroutine.
+func Rates(t *testing.T, f Family) {
+	t.Helper()
+	runAll(t, f, rateLaws())
+}
 
 func rateLaws() []law {
 	return []law{
@@ -21,7 +23,8 @@ func rateLaws() []law {
 }
 
 func fullWindowRate(t *testing.T, f Family) {
-	const capacity, rate, queries = 100_000, 0.01, 1_000_000
+	const capacity, rate = 100_000, 0.01
+	queries := testkit.Times(1_000_000, 200_000)
 	f.layouts(t, capacity, rate, func(t *testing.T, w Window, generations int) {
 		Fill(w, generations, capacity)
 		got := Measured(w, queries)

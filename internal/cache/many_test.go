@@ -1,5 +1,3 @@
-//go:build !race
-
 package cache
 
 import (
@@ -11,6 +9,7 @@ import (
 
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/testkit"
 )
 
 // many returns a small response of the usual shape.
@@ -34,6 +33,7 @@ func many(h Hasher, i int) *Entry {
 // for it and on the heap, and the collector has one thing to look at for eight of them. The maps of ristretto
 // double when they are full, so there are several numbers of objects.
 func TestManyObjects(t *testing.T) {
+	testkit.Plain(t, "the race detector pads allocations")
 	for _, count := range []int{80_000, 130_000} {
 		h := Hasher{seed: 42}
 		own := int64(0)

@@ -1,8 +1,3 @@
-//go:build !race
-
-// One goroutine and a million queries: the race detector would find nothing and
-// take minutes.
-
 package sliding
 
 import (
@@ -11,11 +6,13 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/bloomtest"
 	"edgeproxy/internal/bloom/textbook"
+	"edgeproxy/internal/testkit"
 )
 
 // At 10 bits a key and 7 probes two generations report 1.6 % of unseen keys
 // when each is asked by itself, and 13.8 % when the union of their bits is.
 func TestGenerationsAreAskedEachByItself(t *testing.T) {
+	testkit.Plain(t, "many queries by one goroutine")
 	const capacity, queries = 20_000, 200_000
 	each := bloom.FalsePositiveRate(10*capacity, 7, capacity)
 	window := bloom.WindowRate(each, each) / bloom.DesignRate(1)

@@ -1,17 +1,15 @@
-//go:build !race
-
 package cache
 
 import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
-// The race detector changes what these tests measure: it pads allocations, drops
-// ristretto's samples, and is too slow for the long one.
-
 func TestIndexIsBoundedAndKeepsNothingUnreachable(t *testing.T) {
+	testkit.Plain(t, "400,000 calls of one goroutine")
 	const urls = 200_000
 	s := newStore(t, 8<<20, 64<<10)
 	shared := []string{"Accept-Encoding"}
@@ -38,6 +36,7 @@ func TestIndexIsBoundedAndKeepsNothingUnreachable(t *testing.T) {
 }
 
 func TestIndexBytesCoverTheHeap(t *testing.T) {
+	testkit.Plain(t, "the race detector pads allocations")
 	const count = 10_000
 	names := make([][]byte, count)
 	for i := range names {

@@ -1,5 +1,3 @@
-//go:build !race
-
 package cache
 
 import (
@@ -9,14 +7,13 @@ import (
 	"testing"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/testkit"
 )
-
-// The race detector changes what these tests measure: it pads allocations, drops
-// ristretto's samples, and is too slow for the long one.
 
 // The bound of bytes is worth nothing if an entry takes more than its cost. The
 // other way, a cost of twice the truth would waste half the memory.
 func TestCostCoversTheHeap(t *testing.T) {
+	testkit.Plain(t, "the race detector pads allocations")
 	const count = 20_000
 	f := func(tier Tier, put func(*Store, *Entry) Outcome, fields ...string) {
 		t.Helper()

@@ -1,7 +1,3 @@
-//go:build !race
-
-// One goroutine and many queries: the race detector would find nothing.
-
 package counting
 
 import (
@@ -10,10 +6,12 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/bloomtest"
+	"edgeproxy/internal/testkit"
 )
 
 // In a crowded window estimates err, upwards only.
 func TestEstimatesOfACrowdedFilterAreNeverTooLow(t *testing.T) {
+	testkit.Plain(t, "many queries by one goroutine")
 	const capacity, rate = 20_000, 0.05
 	layouts(t, capacity, rate, func(t *testing.T, f counter, generations int) {
 		truth := map[uint64]int{}

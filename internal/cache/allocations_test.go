@@ -1,15 +1,13 @@
-//go:build !race
-
 package cache
 
 import (
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
-// The race detector changes what these tests measure: it pads allocations, drops
-// ristretto's samples, and is too slow for the long one.
-
 func TestLookupsDoNotAllocate(t *testing.T) {
+	testkit.Plain(t, "the race detector pads allocations")
 	s := newStore(t, 1<<20, 64<<10)
 	mustPut(t, s, plain("/main", 0, 8))
 	pushOut(t, s)
@@ -53,6 +51,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 
 // What is stored lies in a region, so it takes memory for its place in the window, and nothing that is garbage at once.
 func TestStoringAllocatesWhatStays(t *testing.T) {
+	testkit.Plain(t, "the race detector pads allocations")
 	s := newStore(t, 256<<20, 64<<10)
 	entries, body := make([]*Entry, 1001), make([]byte, 1<<10)
 	for i := range entries {

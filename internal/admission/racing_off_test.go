@@ -1,5 +1,0 @@
-//go:build !race
-
-package admission
-
-const racing = false
