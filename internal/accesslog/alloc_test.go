@@ -1,16 +1,16 @@
-//go:build !race
-
 package accesslog
 
 import (
 	"io"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // The tolerance is what AllocsPerRun rounds down: less than one allocation in a
-// run, for buffers that grow and pools that a collection empties. The race
-// detector empties pools at random, so there the number means nothing.
+// run, for buffers that grow and pools that a collection empties.
 func TestWriteDoesNotAllocate(t *testing.T) {
+	testkit.Plain(t, "counts allocations, and the race detector empties pools at random")
 	for name, format := range formats(t) {
 		l := mustNew(t, io.Discard, Options{QueueBytes: 64 << 20})
 		line := full()

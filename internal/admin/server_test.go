@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/testkit"
 )
 
 func TestNewNamesWhatIsMissingOrWrong(t *testing.T) {
@@ -100,7 +101,7 @@ func TestCloseCutsWhenItsTimeIsUp(t *testing.T) {
 	if err := g.server.Close(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Close: got %v, want it to wrap the context's error", err)
 	}
-	if err := c.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(testkit.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := io.ReadAll(c); len(b) != 0 || errors.Is(err, os.ErrDeadlineExceeded) {

@@ -161,3 +161,25 @@ func commandsOfScripts(t *testing.T) map[string]bool {
 	}
 	return found
 }
+
+// TestATestWasHiddenFromTheRaceDetector: a file that only one of the two builds has, with the detector or without, has tests of which
+// the run with the detector does not know, so nobody leaves them to the other run. Tests leave themselves by testkit.Plain.
+func TestATestWasHiddenFromTheRaceDetector(t *testing.T) {
+	tr, err := load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := regexp.MustCompile(`\brace\b`)
+	for _, f := range tr.files {
+		if f.room == "internal/testkit" {
+			continue
+		}
+		for _, group := range f.ast.Comments {
+			for _, c := range group.List {
+				if strings.HasPrefix(c.Text, "//go:build") && pattern.MatchString(c.Text) && f.test {
+					t.Errorf("%s: %s: must be testkit.Plain in each test", f.name, c.Text)
+				}
+			}
+		}
+	}
+}

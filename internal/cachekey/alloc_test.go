@@ -1,5 +1,3 @@
-//go:build !race
-
 package cachekey_test
 
 import (
@@ -7,10 +5,11 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/testkit"
 )
 
-// The race detector allocates by itself, so there the number means nothing.
 func TestKeysAllocateNothing(t *testing.T) {
+	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
 	f := func(name string, want float64, step func()) {
 		t.Helper()
 		if got := testing.AllocsPerRun(100, step); got != want {

@@ -17,35 +17,43 @@ const (
 	phone = 360
 )
 
-// TestInChromium has one browser for all that a browser is needed for.
+// TestInChromium has one browser for all that a browser is needed for. Each page has a tab and a listener of its own, and most
+// of the time it waits for what comes each second: they are looked at beside each other.
 func TestInChromium(t *testing.T) {
+	testkit.Slow(t, "it drives a browser")
+	testkit.Plain(t, "its work is that of a browser")
 	b := testkit.OpenBrowser(t)
-	t.Run("every number is that of the status", everyNumber(b))
-	t.Run("numbers are written for people", written(b))
-	t.Run("figures change with the status", changing(b))
-	t.Run("limits, certificates and origins that have nothing to say", quietParts(b))
-	t.Run("certificates that end are told", endingCertificates(b))
-	t.Run("names are no markup", hostile(b))
-	t.Run("a token that is wanted is asked for", tokenAsked(b))
-	t.Run("a token that is wrong is told", tokenWrong(b))
-	t.Run("without a token none is asked for", tokenNone(b))
-	t.Run("a token that has changed is asked for anew", tokenChanged(b))
-	t.Run("a stream that ends is taken up again", streamEnds(b))
-	t.Run("a page that is paused stays", pausing(b))
-	t.Run("nothing has to be scrolled sideways", narrow(b))
-	t.Run("lists are by what is chosen, and change", listed(b))
-	t.Run("names in lists are no markup", listedHostile(b))
-	t.Run("lists that are off, or fail, are told", listedNot(b))
-	t.Run("a URL is looked up", lookedUp(b))
-	t.Run("what is refused is told", refusedTold(b))
-	t.Run("a purge is confirmed", purgeConfirmed(b))
-	t.Run("a purge is taken back", purgeTakenBack(b))
-	t.Run("a link from another site is followed", linked(b))
-	t.Run("all forms show the token", formsShowToken(b))
-	t.Run("the curves are of ten minutes", tenMinutes(b))
-	t.Run("the first paint comes as soon as that of an empty page, or twice", paintsSoon(b))
+	run := func(name string, look func(*testing.T)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			look(t)
+		})
+	}
+	run("every number is that of the status", everyNumber(b))
+	run("numbers are written for people", written(b))
+	run("figures change with the status", changing(b))
+	run("limits, certificates and origins that have nothing to say", quietParts(b))
+	run("certificates that end are told", endingCertificates(b))
+	run("names are no markup", hostile(b))
+	run("a token that is wanted is asked for", tokenAsked(b))
+	run("a token that is wrong is told", tokenWrong(b))
+	run("without a token none is asked for", tokenNone(b))
+	run("a token that has changed is asked for anew", tokenChanged(b))
+	run("a stream that ends is taken up again", streamEnds(b))
+	run("a page that is paused stays", pausing(b))
+	run("nothing has to be scrolled sideways", narrow(b))
+	run("lists are by what is chosen, and change", listed(b))
+	run("names in lists are no markup", listedHostile(b))
+	run("lists that are off, or fail, are told", listedNot(b))
+	run("a URL is looked up", lookedUp(b))
+	run("what is refused is told", refusedTold(b))
+	run("a purge is confirmed", purgeConfirmed(b))
+	run("a purge is taken back", purgeTakenBack(b))
+	run("a link from another site is followed", linked(b))
+	run("all forms show the token", formsShowToken(b))
+	run("the curves are of ten minutes", tenMinutes(b))
 	if *axe != "" {
-		t.Run("everybody can use it", accessible(b))
+		run("everybody can use it", accessible(b))
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +21,19 @@ import (
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/testkit"
 )
+
+// besideEachOther is how many pages are looked at once. They wait for what comes each second.
+const besideEachOther = 4
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(max(besideEachOther, runtime.GOMAXPROCS(0)))) // a number is right
+	}
+	os.Exit(m.Run())
+}
 
 // stand is an admin listener with the page, and with answers of the test's own. It is safe for concurrent use.
 type stand struct {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/client"
+	"edgeproxy/internal/testkit"
 )
 
 // memory is a spool file for tests; it fails once there are so many bytes in it.
@@ -199,12 +200,8 @@ func (p *plan) check(f *Flight[int, string]) {
 // reader gets is right, it gets all or learns that it is behind, and no more memory is
 // held than there is.
 func TestBodies(t *testing.T) {
-	runs := uint64(60)
-	if testing.Short() {
-		runs = 20
-	}
 	all := randomBody(3 * testLimit / 2)
-	for seed := range runs {
+	for seed := range uint64(testkit.Times(60, 20)) { //nolint:gosec // it is above 0
 		synctest.Test(t, func(t *testing.T) {
 			p := newPlan(seed, all)
 			var flights sync.WaitGroup

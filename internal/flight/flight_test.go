@@ -121,7 +121,7 @@ func TestFollowersReadTheLeadersBodyWhileItArrives(t *testing.T) {
 			var wg sync.WaitGroup
 			for _, r := range append(readers, leader) {
 				wg.Go(func() {
-					h, o, err := r.Wait(Patience{Most: time.Minute}, nil)
+					h, o, err := r.Wait(Patience{Most: time.Hour}, nil)
 					if h != "head" || o != Shared || err != nil {
 						t.Errorf("Wait: got %q %v %v", h, o, err)
 					}
@@ -269,10 +269,10 @@ func TestUnshareableResponsesReleaseFollowersAtTheHeader(t *testing.T) {
 		a, _ := table.Join(1, 1, Admission{Leading: true})
 		b, _ := table.Join(1, 1, Admission{})
 		a.Flight().Publish("h", Response{Storable: storable, Shareable: shareable, Length: -1})
-		if _, o, _ := b.Wait(Patience{Most: time.Minute}, nil); o != Released {
+		if _, o, _ := b.Wait(Patience{Most: time.Hour}, nil); o != Released {
 			t.Errorf("follower: got %v, want Released", o)
 		}
-		if h, o, _ := a.Wait(Patience{Most: time.Minute}, nil); o != Shared || h != "h" {
+		if h, o, _ := a.Wait(Patience{Most: time.Hour}, nil); o != Shared || h != "h" {
 			t.Errorf("leader: got %v %q, want Shared", o, h)
 		}
 		if r, leads := table.Join(1, 1, Admission{}); !leads {
@@ -318,7 +318,7 @@ func TestFailureBeforeTheHeaderReachesEveryReader(t *testing.T) {
 	boom := errors.New("boom")
 	table.Go(a, func(f *Flight[int, string]) { f.Finish(boom) }, nil)
 	for _, r := range []*Reader[int, string]{a, b} {
-		if _, o, err := r.Wait(Patience{Most: time.Minute}, nil); o != Failed || !errors.Is(err, boom) {
+		if _, o, err := r.Wait(Patience{Most: time.Hour}, nil); o != Failed || !errors.Is(err, boom) {
 			t.Errorf("got %v %v, want Failed boom", o, err)
 		}
 		r.Close()
@@ -439,7 +439,7 @@ func TestFilledFlightSendsItsFollowersToTheStore(t *testing.T) {
 	a, _ := table.Join(1, 1, Admission{})
 	b, _ := table.Join(1, 1, Admission{})
 	a.Flight().Fill()
-	if _, o, err := b.Wait(Patience{Most: time.Minute}, nil); o != Filled || err != nil {
+	if _, o, err := b.Wait(Patience{Most: time.Hour}, nil); o != Filled || err != nil {
 		t.Errorf("got %v %v, want Filled", o, err)
 	}
 	a.Close()
@@ -602,7 +602,7 @@ func TestJoinLeaveAndFinishTogether(t *testing.T) {
 						f.Finish(io.ErrUnexpectedEOF)
 					}, nil)
 				}
-				if _, o, err := reader.Wait(Patience{Most: time.Minute}, nil); o != Shared {
+				if _, o, err := reader.Wait(Patience{Most: time.Hour}, nil); o != Shared {
 					t.Errorf("got %v %v, want Shared", o, err)
 				}
 				if r.IntN(3) == 0 {

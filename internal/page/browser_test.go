@@ -23,8 +23,10 @@ func scriptError(dom string) string {
 }
 
 func TestBrowserDrawsEveryChart(t *testing.T) {
+	t.Parallel()
 	f := func(name string, p *Page, charts int) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dom, console := testkit.OpenPage(t, written(t, p))
 			if got := scriptError(dom); got != "" {
 				t.Errorf("got the error %q, want none", got)
@@ -54,9 +56,11 @@ func TestBrowserDrawsEveryChart(t *testing.T) {
 // The policy keeps out what the page did not come with, and the test above would
 // see it.
 func TestBrowserRefusesWhatThePageDidNotComeWith(t *testing.T) {
+	t.Parallel()
 	document := written(t, sample())
 	f := func(name, old, changed string, drawn bool, says string) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if strings.Count(document, old) != 1 {
 				t.Fatalf("%q occurs %d times, want it once", old, strings.Count(document, old))
 			}

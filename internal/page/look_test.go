@@ -63,6 +63,7 @@ func wide() *Page {
 }
 
 func TestBrowserShowsAllOfEveryPage(t *testing.T) {
+	t.Parallel()
 	testkit.ReadablePage(t, written(t, wide()), 9)
 	testkit.ReadablePage(t, written(t, sample()), 4)
 }
@@ -70,6 +71,7 @@ func TestBrowserShowsAllOfEveryPage(t *testing.T) {
 // The test above would see what is clipped, what has to be scrolled, and marks that
 // are small or lie on each other.
 func TestBrowserSeesWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	document := written(t, sample())
 	for _, change := range [][2]string{
 		{"padding-inline: .4rem", "padding-inline: 9rem"},

@@ -1,5 +1,3 @@
-//go:build !race
-
 package proxy_test
 
 import (
@@ -7,11 +5,13 @@ import (
 	"testing"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // TestHitByCopyAllocatesNothing: of a body that has a copy to be sent from.
 func TestHitByCopyAllocatesNothing(t *testing.T) {
-	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
+	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
+	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/262144", ""))
 	hasCopy(t, e, func() { _ = c.learn(t, c.request) })
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {

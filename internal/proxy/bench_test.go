@@ -20,7 +20,7 @@ func BenchmarkHit(b *testing.B) {
 	f := func(name, path, more, status string, then ...func(testing.TB, *edgetest.Edge)) {
 		b.Run(name, func(b *testing.B) {
 			l := newReplayListener()
-			e := edgetest.Start(b, edgetest.Options{NoVarySearch: true, Origin: hitOrigin(b), Listener: l})
+			e := start(b, edgetest.Options{NoVarySearch: true, Origin: hitOrigin(b), Listener: l})
 			conn := func(requests int, path string) *replayConn {
 				return &replayConn{request: hitRequest(http.MethodGet, path, more), left: requests, done: make(chan struct{})}
 			}
@@ -73,7 +73,7 @@ func BenchmarkMiss(b *testing.B) {
 	f := func(name, method, path, more string, rule admission.Rule) {
 		b.Run(name, func(b *testing.B) {
 			l := newReplayListener()
-			_ = edgetest.Start(b, edgetest.Options{Rule: rule, Origin: hitOrigin(b), Listener: l})
+			_ = start(b, edgetest.Options{Rule: rule, Origin: hitOrigin(b), Listener: l})
 			conn := func(requests int) *replayConn {
 				return &replayConn{request: hitRequest(method, path, more), left: requests, done: make(chan struct{})}
 			}

@@ -59,7 +59,7 @@ func newBeyondRig(t *testing.T, version string, chunked bool, o edgetest.Options
 	}))
 	t.Cleanup(server.Close)
 	o.Origin, o.Rule, o.MaxObjectBytes = origin.Options{Address: server.Listener.Addr().String()}, always(), mostInMemory
-	r.Edge = edgetest.Start(t, o)
+	r.Edge = start(t, o)
 	transport := &http.Transport{}
 	r.address = r.Address
 	if version == "HTTP/2" {

@@ -11,7 +11,7 @@ import (
 
 // TestChallengesAreAnsweredHere: those that are known, and nothing else below the path.
 func TestChallengesAreAnsweredHere(t *testing.T) {
-	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), Challenge: func(token []byte) string {
+	e := start(t, edgetest.Options{Origin: hitOrigin(t), Challenge: func(token []byte) string {
 		if string(token) == "known" {
 			return "known.thumbprint"
 		}

@@ -38,7 +38,7 @@ func TestCompressionIsThatOfNginx(t *testing.T) {
 `, dir, address, app.Address), address)
 	o := edgetest.Options{Rule: always(), Compress: gzips()}
 	o.Origin.Address = app.Address
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	f := func(name, accepts, status, contentType, tag, coding string) {
 		t.Helper()
 		request := taking(accepts, "GET", "/"+strings.ReplaceAll(name, " ", "-"), "HTTP/1.1", "X-Status: "+status+"\r\nX-Type: "+contentType+"\r\nX-Tag: "+tag+"\r\nX-Coding: "+coding+"\r\n")

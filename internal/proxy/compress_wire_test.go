@@ -35,7 +35,7 @@ func page(n int) string {
 	return b.String()[:n]
 }
 
-const textFields = "Content-Type: text/html\r\nCache-Control: max-age=60\r\nETag: \"a\"\r\n"
+const textFields = "Content-Type: text/html\r\nCache-Control: max-age=3600\r\nETag: \"a\"\r\n"
 
 // says answers every request with a body of its length, head and body in one write.
 func says(fields, body string) func(*edgetest.Conn) {
@@ -143,11 +143,11 @@ func TestCompressedBytesGoOutAsTheyCome(t *testing.T) {
 	chunk := func(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 	length := fmt.Sprintf("Content-Length: %d", pieces*len(pieceOf(0)))
 	for _, coding := range []string{"gzip", "br", "zstd"} {
-		f(coding, "Transfer-Encoding: chunked", "GET", "HTTP/1.1", "max-age=60", chunk, "0\r\n\r\n")
+		f(coding, "Transfer-Encoding: chunked", "GET", "HTTP/1.1", "max-age=3600", chunk, "0\r\n\r\n")
 		f(coding, "Transfer-Encoding: chunked", "POST", "HTTP/1.1", "no-store", chunk, "0\r\n\r\n")
-		f(coding, length, "GET", "HTTP/1.1", "max-age=60", plain, "")
+		f(coding, length, "GET", "HTTP/1.1", "max-age=3600", plain, "")
 		f(coding, length, "GET", "HTTP/1.1", "no-store", plain, "")
-		f(coding, length, "GET", "HTTP/1.0", "max-age=60", plain, "")
+		f(coding, length, "GET", "HTTP/1.0", "max-age=3600", plain, "")
 	}
 }
 
@@ -231,7 +231,7 @@ func TestAnOriginOfHTTP2IsCompressed(t *testing.T) {
 	body, next := page(200_000), make(chan struct{}, 1)
 	s := &http.Server{Protocols: new(http.Protocols), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("Cache-Control", "max-age=3600")
 		_, _ = io.WriteString(w, body[:1000])
 		_ = http.NewResponseController(w).Flush()
 		wait(next)
@@ -245,7 +245,7 @@ func TestAnOriginOfHTTP2IsCompressed(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	o := edgetest.Options{Rule: always(), Compress: gzips()}
 	o.Origin.Address, o.Origin.HTTP2 = l.Addr().String(), true
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	for _, target := range []string{"/a", "/cut"} {
 		c := dial(t, e.Address)
 		res, err := c.head(taking("gzip", "GET", target, "HTTP/1.1", ""))
@@ -351,19 +351,19 @@ func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 // TestOneClientDoesNotTakeTheEncodersOfOthers: where few are free it has its share of them, and no more.
 func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
 	body := page(300_000)
-	hang := make(chan struct{})
+	ends := map[string]chan struct{}{"/hangs/1": make(chan struct{}), "/hangs/2": make(chan struct{})}
 	o := edgetest.Options{Rule: always(), Compress: gzips(), ClientShare: 2. / compress.MostOpen, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	o.Origin.IdleTimeout = 2 * time.Second // of a fetch that goes on without its client, and has its share until then
+	o.Origin.IdleTimeout = time.Hour // a fetch goes on without its client, and has its share until the origin ends it
 	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
-			if strings.HasPrefix(r.RequestURI, "/hangs") {
-				<-hang
+			if end := ends[r.RequestURI]; end != nil {
+				<-end
 			}
 			c.Say(body[100_000:])
 		}
 	})
-	defer close(hang)
+	defer close(ends["/hangs/2"])
 	var others []*compress.Reader
 	for range compress.MostOpen*3/4 + 1 { // less than a quarter is free
 		others = append(others, compress.NewReader(nil, compress.Gzip, compress.Fastest, nil))
@@ -387,6 +387,7 @@ func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
 	from("192.0.2.1", "/a", "")
 	from("192.0.2.2", "/b", "gzip")
 	_ = held.Close()
+	close(ends["/hangs/1"])
 	asked := 0
 	eventually(t, "a client that leaves has its share again", func() bool {
 		asked++
@@ -397,9 +398,7 @@ func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
 // TestEncodersAreReleased when clients leave, origins break off and bodies end.
 func TestEncodersAreReleased(t *testing.T) {
 	body := page(300_000)
-	o := edgetest.Options{Rule: always(), Compress: gzips()}
-	o.Origin.IdleTimeout = 2 * time.Second // of a fetch that goes on without its client
-	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
+	script := func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
 			switch {
@@ -411,9 +410,16 @@ func TestEncodersAreReleased(t *testing.T) {
 			}
 			c.Say(body[100_000:])
 		}
-	})
+	}
+	o := edgetest.Options{Rule: always(), Compress: gzips()}
+	e, _ := startBefore(t, o, script)
+	o.Origin.IdleTimeout = 100 * time.Millisecond // of a fetch that goes on without its client
+	impatient, _ := startBefore(t, o, script)
 	for i := range 60 {
-		target := [...]string{"/cut", "/hangs", "/whole"}[i%3]
+		target, e := [...]string{"/cut", "/hangs", "/whole"}[i%3], e
+		if target == "/hangs" {
+			e = impatient
+		}
 		s := dial(t, e.Address)
 		method := [...]string{"GET", "POST"}[i%2]
 		res, err := s.head(taking("gzip", method, fmt.Sprint(target, i), "HTTP/1.1", "Content-Length: 0\r\n"))

@@ -26,7 +26,7 @@ func TestAHitFromACopyIsTheSame(t *testing.T) {
 	const size = 3 << 20
 	o := edgetest.Options{Rule: always(), MaxBytes: 160 << 20, MaxObjectBytes: 24 << 20, WriteIdle: -1}
 	o.Origin.Address = newFilmOrigin(t, size).address
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	want := ask(t, e, asGet("/film"))
 	if want.err != nil || len(want.body) != size {
 		t.Fatalf("got %d bytes and error %v", len(want.body), want.err)

@@ -31,7 +31,7 @@ func TestADamagedDiskGivesNoWrongByte(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	path := t.TempDir()
-	e := edgetest.Start(t, edgetest.Options{
+	e := start(t, edgetest.Options{
 		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: always(), DiskPath: path, MaxBytes: 4 << 20,
 	})
 	ask := func(target string) (body, status string, err error) {

@@ -62,15 +62,15 @@ func TestAStoredErrorThatLiesOnTheDiskIsNotReadForItsPage(t *testing.T) {
 	o := edgetest.Options{Rule: always(), Disk: true, MaxObjectBytes: 64 << 10, MaxDiskObjectBytes: 1 << 20}
 	e, app := startBefore(t, o, func(c *edgetest.Conn) {
 		for c.Next() != nil {
-			c.Say("HTTP/1.1 404 X\r\nCache-Control: max-age=60\r\nContent-Length: 200000\r\n\r\n" + body)
+			c.Say("HTTP/1.1 404 X\r\nCache-Control: max-age=3600\r\nContent-Length: 200000\r\n\r\n" + body)
 		}
 	})
 	ask(t, e, asGet("/a")).want(t, 404, "fwd=uri-miss; stored", body)
 	withPages(t, e)
-	ask(t, e, asGet("/a")).want(t, 404, "hit; ttl=59", "<p>Sorry")
-	ask(t, e, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-1\r\n\r\n").want(t, 404, "hit; ttl=59", "<p>Sorry")
+	ask(t, e, asGet("/a")).wantHit(t, 404, 3600, "<p>Sorry")
+	ask(t, e, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-1\r\n\r\n").wantHit(t, 404, 3600, "<p>Sorry")
 	mustSwap(t, e, func(*proxy.Live) {})
-	ask(t, e, asGet("/a")).want(t, 404, "hit; ttl=59", body)
+	ask(t, e, asGet("/a")).wantHit(t, 404, 3600, body)
 	if app.Requests() != 1 {
 		t.Errorf("got %d origin requests, want 1", app.Requests())
 	}

@@ -49,7 +49,7 @@ func TestFirstBytesGoOutAsTheyCome(t *testing.T) {
 	chunk := func(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 	length := fmt.Sprintf("Content-Length: %d", pieces*len("piece0"))
 	const chunked, end = "Transfer-Encoding: chunked", "0\r\n\r\n"
-	const store, refuse = "Cache-Control: max-age=60\r\n", "Cache-Control: no-store\r\n"
+	const store, refuse = "Cache-Control: max-age=3600\r\n", "Cache-Control: no-store\r\n"
 
 	f("chunked, stored", chunked, "GET", store, "HTTP/1.1", chunk, end)
 	f("chunked, not storable", chunked, "GET", refuse, "HTTP/1.1", chunk, end)
@@ -66,7 +66,7 @@ func TestFollowerGetsWhatIsThereAtOnce(t *testing.T) {
 	half, rest := make(chan struct{}), make(chan struct{})
 	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
-			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\nhello")
+			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 10\r\n\r\nhello")
 			close(half)
 			wait(rest)
 			c.Say("world")

@@ -140,7 +140,7 @@ func TestWhatIsStoredGoesOnWithoutItsClient(t *testing.T) {
 	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			<-more
-			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok")
+			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 2\r\n\r\nok")
 		}
 	})
 	s := dial(t, e.Address)

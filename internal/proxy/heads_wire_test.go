@@ -16,7 +16,7 @@ import (
 // Some hundred answers have the head of the first: every field, the origin's
 // Date too.
 func TestEveryHitHasTheSameHead(t *testing.T) {
-	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
+	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // or GET and HEAD would differ
 	defer client.CloseIdleConnections()
 	ask := func(method, path string) (http.Header, string) {
@@ -73,7 +73,7 @@ func TestAHitTellsNobodyElseTheTags(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("clients have addresses of 127.0.0.0/8")
 	}
-	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), SendTags: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
+	e := start(t, edgetest.Options{Origin: hitOrigin(t), SendTags: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
 	ask := func(from byte, times int, want string) {
 		t.Helper()
 		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, from)}}

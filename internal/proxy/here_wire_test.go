@@ -20,7 +20,7 @@ func warm(t *testing.T, o edgetest.Options, slow func(*edgetest.Conn)) (*edgetes
 	e, app := startBefore(t, o, func(c *edgetest.Conn) {
 		first := conns.Add(1) == 1
 		for c.Next() != nil {
-			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nquick")
+			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 5\r\n\r\nquick")
 			if first {
 				slow(c)
 				return
@@ -41,7 +41,7 @@ func TestALeaderThatLeavesItsOwnFetchLeavesItToOthers(t *testing.T) {
 			e, app := warm(t, edgetest.Options{Rule: always(), CollapseWait: time.Hour}, func(c *edgetest.Conn) {
 				for c.Next() != nil {
 					<-say
-					c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 4\r\n\r\nslow")
+					c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 4\r\n\r\nslow")
 				}
 			})
 			leader, follower := dial(t, e.Address), dial(t, e.Address)
@@ -96,7 +96,7 @@ func TestALeaderInItsOwnFetchStreamsALargeBody(t *testing.T) {
 	more := make(chan struct{})
 	e, _ := warm(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
 		c.Next()
-		c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 6\r\n\r\nabc")
+		c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 6\r\n\r\nabc")
 		<-more
 		c.Say("def")
 		c.UntilClosed()

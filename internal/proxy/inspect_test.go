@@ -42,7 +42,7 @@ func inspectEdge(t *testing.T, o edgetest.Options) *inspected {
 	o.Origin = origin.Options{Address: server.Listener.Addr().String()}
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
-	return &inspected{t, edgetest.Start(t, o), client}
+	return &inspected{t, start(t, o), client}
 }
 
 // get asks, and returns what Cache-Status says behind the node.
@@ -191,7 +191,7 @@ func TestInspectFindsTheFirstSlice(t *testing.T) {
 	t.Cleanup(server.Close)
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
-	i := &inspected{t, edgetest.Start(t, edgetest.Options{SliceBytes: 1 << 10, Origin: origin.Options{Address: server.Listener.Addr().String()}}), client}
+	i := &inspected{t, start(t, edgetest.Options{SliceBytes: 1 << 10, Origin: origin.Options{Address: server.Listener.Addr().String()}}), client}
 	i.get("/a", "")
 	if in := i.inspect("GET", "/a", ""); in.Object == nil || !in.Part {
 		t.Errorf("got %+v, want the first slice", in)

@@ -74,7 +74,7 @@ func TestPanicEndsOneRequest(t *testing.T) {
 		}
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	other := dial(t, e.Address) // a connection that has nothing to do with it
 	other.ask(asGet("/stored")).want(t, 200, "fwd=uri-miss; stored", "ok")
 	for _, method := range []string{"GET", "POST", "HEAD"} {

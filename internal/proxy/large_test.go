@@ -12,16 +12,15 @@ import (
 	"time"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // TestLargeBodyStreamsInConstantMemory passes a body that is far above the object
 // limit, and looks at the heap on the way.
 func TestLargeBodyStreamsInConstantMemory(t *testing.T) {
+	testkit.Plain(t, "looks at the heap, and moves 768 MiB")
 	const limit = 1 << 20
-	size := int64(256 << 20)
-	if racing {
-		size = 64 << 20
-	}
+	size := int64(testkit.Times(256, 64)) << 20
 	slack := size / 2 // what is held back would be nearly all of it; what is allocated during a collection counts as well
 	f := func(name, framing string, chunked bool, method string) {
 		t.Helper()
@@ -60,7 +59,7 @@ func pour(framing string, chunked bool, size int64) func(*edgetest.Conn) {
 	}
 	return func(c *edgetest.Conn) {
 		for c.Next() != nil {
-			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n" + framing + "\r\n\r\n")
+			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\n" + framing + "\r\n\r\n")
 			for sent := int64(0); sent < size; sent += 64 << 10 {
 				if !c.Say(piece) {
 					return
@@ -126,7 +125,9 @@ func TestStalledReaderIsDropped(t *testing.T) {
 // write_idle altogether, gets everything. (Virtual time shows it exactly, without
 // the socket's buffers: TestSlowAndStalledReaders in edgetest.)
 func TestSlowReaderGetsAll(t *testing.T) {
-	const size, idle = 48 << 20, 3 * time.Second // a busy machine keeps us from reading for a second
+	testkit.Slow(t, "reads for twice write_idle, which is long: a busy machine keeps the client from reading for seconds")
+	t.Parallel()
+	const size, idle = 48 << 20, 6 * time.Second
 	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdle: idle}, pour(fmt.Sprintf("Content-Length: %d", size), false, size))
 	s := dial(t, e.Address)
 	res, err := s.head(asGet("/big"))

@@ -29,7 +29,7 @@ func TestHitsOnDiskBesideEachOther(t *testing.T) {
 		_, _ = io.WriteString(w, bodyOf(n))
 	}))
 	t.Cleanup(server.Close)
-	e := edgetest.Start(t, edgetest.Options{
+	e := start(t, edgetest.Options{
 		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: always(), DiskPath: t.TempDir(), MaxBytes: 4 << 20,
 	})
 	ask := func(n int) (err error) {

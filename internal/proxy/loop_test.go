@@ -17,10 +17,10 @@ func TestLoopEndsAtTheFirstEdge(t *testing.T) {
 	}
 	second := edgetest.Options{Instance: "second"}
 	second.Origin.Address = l.Addr().String()
-	inner := edgetest.Start(t, second)
+	inner := start(t, second)
 	first := edgetest.Options{Instance: "first", Listener: l}
 	first.Origin.Address = inner.Address
-	outer := edgetest.Start(t, first)
+	outer := start(t, first)
 
 	for _, method := range []string{"GET", "POST"} {
 		a := ask(t, outer, method+" /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
@@ -43,7 +43,7 @@ func TestEdgesOfOneNameMayStandBehindEachOther(t *testing.T) {
 	inner, _ := startBefore(t, edgetest.Options{Instance: "second"}, w.script)
 	first := edgetest.Options{Instance: "first"}
 	first.Origin.Address = inner.Address
-	outer := edgetest.Start(t, first)
+	outer := start(t, first)
 	if a := ask(t, outer, asGet("/a")); a.status != 200 {
 		t.Errorf("got %d %q %v, want 200", a.status, a.cache, a.err)
 	}

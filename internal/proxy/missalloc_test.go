@@ -1,5 +1,3 @@
-//go:build !race
-
 package proxy_test
 
 import (
@@ -13,6 +11,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/testkit"
 )
 
 // missAllocs is how often one miss may allocate, from the first byte of the request to the last of
@@ -26,10 +25,11 @@ const (
 
 // TestMissAllocations keeps a miss from getting dearer by and by.
 func TestMissAllocations(t *testing.T) {
+	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
 	f := func(name string, o edgetest.Options, most float64) {
 		t.Run(name, func(t *testing.T) {
 			o.Origin = origin.Options{Address: quickOrigin(t)}
-			e := edgetest.Start(t, o)
+			e := start(t, o)
 			conn, err := net.Dial("tcp", e.Address)
 			if err != nil {
 				t.Fatal(err)

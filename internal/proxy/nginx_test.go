@@ -59,7 +59,7 @@ func TestNginxAsOrigin(t *testing.T) {
 		t.Helper()
 		o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}, UncacheableFor: 10 * time.Second}
 		o.Origin.Address = address
-		return edgetest.Start(t, o)
+		return start(t, o)
 	}
 	get := func(target, fields string) string {
 		return "GET " + target + " HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n"
@@ -116,7 +116,7 @@ func TestNginxAsOrigin(t *testing.T) {
 	t.Run("slices", func(t *testing.T) {
 		o := edgetest.Options{Rule: always(), SliceBytes: 5000}
 		o.Origin.Address = address
-		e := edgetest.Start(t, o)
+		e := start(t, o)
 		ask(t, e, get("/plain/a.txt", "Range: bytes=4996-5004\r\n")).want(t, 206, "fwd=uri-miss; stored", nginxText()[4996:5005])
 		ask(t, e, get("/plain/a.txt", "")).want(t, 200, "fwd=partial; stored", nginxText())
 		a := ask(t, e, get("/plain/a.txt", ""))

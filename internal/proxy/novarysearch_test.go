@@ -60,7 +60,7 @@ func searchOrigin(tb testing.TB, count *atomic.Int64) origin.Options {
 		if i := rand.N(4 * len(searchRules)); i < len(searchRules) {
 			rule = searchRules[i]
 		}
-		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("Cache-Control", "max-age=3600")
 		if rule != "" {
 			w.Header().Set("No-Vary-Search", rule)
 		}
@@ -173,7 +173,7 @@ func TestQueriesShareAnAnswerOnlyByItsOwnRule(t *testing.T) {
 			var count atomic.Int64
 			var done forgets
 			o.Origin = searchOrigin(t, &count)
-			e := edgetest.Start(t, o)
+			e := start(t, o)
 			var asking sync.WaitGroup
 			for n := range clients {
 				asking.Go(func() {
@@ -206,12 +206,12 @@ func TestQueriesShareAnAnswerOnlyByItsOwnRule(t *testing.T) {
 func TestQueriesOfManyParametersAreExact(t *testing.T) {
 	var count atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("Cache-Control", "max-age=3600")
 		w.Header().Set("No-Vary-Search", `except=()`)
 		_, _ = fmt.Fprintf(w, "%d\n%s\n", count.Add(1), r.RequestURI)
 	}))
 	t.Cleanup(server.Close)
-	e := edgetest.Start(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
+	e := start(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	f := func(target string, want int64) {
@@ -236,12 +236,12 @@ func TestAResponseWithANewQueryRuleIsFetchedOnce(t *testing.T) {
 	const rounds, clients = 100, 16
 	var count atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("Cache-Control", "max-age=3600")
 		w.Header().Set("No-Vary-Search", `params=("u")`)
 		_, _ = fmt.Fprintf(w, "%d\n%s\n", count.Add(1), r.RequestURI)
 	}))
 	t.Cleanup(server.Close)
-	e := edgetest.Start(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
+	e := start(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	t.Cleanup(client.CloseIdleConnections)
 	for round := range rounds {

@@ -16,6 +16,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // changingOrigin is an origin of a few URLs that change now and then: one of four has variants, one
@@ -30,7 +31,7 @@ type changingOrigin struct {
 // answer is what the origin answers to r as long as this version is the current one.
 func (l *changingOrigin) answer(w http.ResponseWriter, r *http.Request, version int64) {
 	url, h := urlOf(r), w.Header()
-	h.Set("Cache-Control", []string{"max-age=60", "max-age=60", "max-age=0", "no-cache"}[url])
+	h.Set("Cache-Control", []string{"max-age=3600", "max-age=3600", "max-age=0", "no-cache"}[url])
 	switch version % 11 {
 	case 9:
 		h.Set("Cache-Control", "private")
@@ -166,16 +167,17 @@ func (l *changingOrigin) visit(t *testing.T, base string, client, requests int) 
 // whole, and however the origin changes meanwhile, an answer is what the origin itself
 // would have answered at some time, or visibly cut; and nobody gets another's cookie.
 func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
-	const requests = 1800
+	requests := testkit.Times(1800, 600)
 	f := func(name string, clients int, o edgetest.Options) {
 		t.Run(fmt.Sprintf("%d %s", clients, name), func(t *testing.T) {
+			t.Parallel()
 			l := &changingOrigin{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				l.answer(w, r, l.current[urlOf(r)].Load())
 			}))
 			t.Cleanup(s.Close)
 			o.Origin.Address = s.Listener.Addr().String()
-			e := edgetest.Start(t, o)
+			e := start(t, o)
 			var all sync.WaitGroup
 			var cut atomic.Int64
 			for n := range clients {

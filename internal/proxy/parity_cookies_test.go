@@ -55,7 +55,7 @@ var cookieReaders = map[string]func(lines []string) map[string][]string{
 	"Rack":               readRack,
 	"a naive reader":     func(lines []string) map[string][]string { return readNaive(lines, false) },
 	"one without case":   func(lines []string) map[string][]string { return readNaive(lines, true) },
-	"one of commas, too": func(lines []string) map[string][]string { return readSplit(strings.Join(lines, ";"), `[;,]`) },
+	"one of commas, too": func(lines []string) map[string][]string { return readSplit(strings.Join(lines, ";"), commaPattern) },
 }
 
 func readGo(lines []string) map[string][]string {
@@ -87,9 +87,11 @@ func readPHP(lines []string) map[string][]string {
 // cookiePattern is that of Python's http.cookies, but for dates.
 var cookiePattern = regexp.MustCompile("^\\s*([\\w!#%&'~`><@,:/$*+\\-.^|)(?}{=]+?)\\s*(?:=\\s*(\"(?:[^\\\\\"]|\\\\.)*\"|[\\w!#%&'~`><@,:/$*+\\-.^|)(?}{=\\[\\]]*))?\\s*(?:\\s+|;|$)")
 
+// reservedPattern is of the names that are no cookies to Python.
+var reservedPattern = regexp.MustCompile(`(?i)^(expires|path|comment|domain|max-age|secure|httponly|version|samesite|partitioned)$`)
+
 // readPython gives up, and forgets all, where the pattern does not hold.
 func readPython(lines []string) map[string][]string {
-	reserved := regexp.MustCompile(`(?i)^(expires|path|comment|domain|max-age|secure|httponly|version|samesite|partitioned)$`)
 	found, seen := map[string][]string{}, false
 	for rest := strings.Join(lines, "; "); rest != ""; {
 		m := cookiePattern.FindStringSubmatchIndex(rest)
@@ -102,7 +104,7 @@ func readPython(lines []string) map[string][]string {
 		}
 		switch {
 		case strings.HasPrefix(name, "$") && !seen:
-		case reserved.MatchString(name):
+		case reservedPattern.MatchString(name):
 			if !seen {
 				return nil
 			}
@@ -116,9 +118,11 @@ func readPython(lines []string) map[string][]string {
 	return found
 }
 
+var rackPattern = regexp.MustCompile(`[;,] *`)
+
 func readRack(lines []string) map[string][]string {
 	found := map[string][]string{}
-	for _, piece := range regexp.MustCompile(`[;,] *`).Split(strings.Join(lines, "; "), -1) {
+	for _, piece := range rackPattern.Split(strings.Join(lines, "; "), -1) {
 		name, value, _ := strings.Cut(piece, "=")
 		if decoded, err := url.QueryUnescape(name); err == nil {
 			name = decoded
@@ -144,9 +148,11 @@ func readNaive(lines []string, anyCase bool) map[string][]string {
 	return found
 }
 
-func readSplit(line, at string) map[string][]string {
+var commaPattern = regexp.MustCompile(`[;,]`)
+
+func readSplit(line string, at *regexp.Regexp) map[string][]string {
 	found := map[string][]string{}
-	for _, piece := range regexp.MustCompile(at).Split(line, -1) {
+	for _, piece := range at.Split(line, -1) {
 		name, value, _ := strings.Cut(strings.Trim(piece, " \t"), "=")
 		found[name] = append(found[name], value)
 	}

@@ -23,7 +23,7 @@ import (
 // TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches
 // nothing looks like one that worked.
 func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
-	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
+	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1", ""))
 	f := func(want error, by string, values ...string) {
 		t.Helper()
@@ -94,7 +94,7 @@ func TestNothingPurgedComesBack(t *testing.T) {
 			if len(marks) > 0 { // so few that they are settled again and again
 				o.PurgeMarks, o.StageBytes = marks[0], 1<<20
 			}
-			e := edgetest.Start(t, o)
+			e := start(t, o)
 			answers := make(chan struct{}, clients*requests)
 			var asking, purging sync.WaitGroup
 			for n := range clients {
@@ -139,7 +139,7 @@ func TestNothingPurgedComesBack(t *testing.T) {
 		})
 	}
 
-	const fresh, validated = "max-age=60", "max-age=0"
+	const fresh, validated = "max-age=3600", "max-age=0"
 	f("tag", "t", false, fresh)
 	f("tag", "t", false, validated)
 	f("tag", "t", true, fresh)
@@ -202,11 +202,11 @@ func TestSoftPurgesHoldDuringASweep(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("Cache-Control", "max-age=3600")
 		_, _ = fmt.Fprint(w, count.Add(1))
 	}))
 	t.Cleanup(server.Close)
-	e := edgetest.Start(t, edgetest.Options{
+	e := start(t, edgetest.Options{
 		Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()},
 		PurgeMarks: purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2},
 	})

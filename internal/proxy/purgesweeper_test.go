@@ -11,17 +11,16 @@ import (
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/testkit"
 )
 
 // TestManyPurgesForgetNothingElse is the regression test of marks that had to make room for
 // others: after 400,000 URLs were purged one by one, 95 of 100 stored URLs that nobody had
 // meant were gone. It prints the share that is still served.
 func TestManyPurgesForgetNothingElse(t *testing.T) {
+	testkit.Plain(t, "one goroutine purges 624,000 times")
 	const batch = 1000
-	kept, part := 1000, 1
-	if racing {
-		kept, part = 200, 4 // which is still more than half the room for marks of each kind
-	}
+	kept, part := testkit.Times(1000, 200), testkit.Times(1, 4) // a quarter is still more than half the room for marks of each kind
 	f := func(by, form string, count int) {
 		t.Helper()
 		count /= part
@@ -31,7 +30,7 @@ func TestManyPurgesForgetNothingElse(t *testing.T) {
 				_, _ = io.WriteString(w, "x")
 			}))
 			t.Cleanup(server.Close)
-			e := edgetest.Start(t, edgetest.Options{
+			e := start(t, edgetest.Options{
 				Rule: always(), Origin: origin.Options{Address: server.Listener.Addr().String()},
 				Key: cachekey.Options{Headers: []string{"X-Lang"}}, // its purges need marks
 			})

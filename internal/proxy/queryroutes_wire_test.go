@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/routing"
+	"edgeproxy/internal/testkit"
 )
 
 // keysOfRoutes are rules for queries that a route may have: none, and such as drop or sort away what routes go by.
@@ -85,53 +86,61 @@ func routeOrigin(count *atomic.Int64) *httptest.Server {
 // TestNoRouteByQueryAnswersForAnother: routes that only the query tells apart, whatever their rules for keys and for queries.
 // What a purge names is forgotten, by whichever route it is stored.
 func TestNoRouteByQueryAnswersForAnother(t *testing.T) {
-	for seed := range uint64(12) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		routes, said := routesByQuery(t, r)
-		last := keysOfRoutes[r.IntN(len(keysOfRoutes))]
-		count := new(atomic.Int64)
-		app := routeOrigin(count)
-		o := edgetest.Options{
-			Rule: always(), Key: last, NoVarySearch: seed%2 == 0, Route: "rest", Routes: routes, PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	for seed := range testkit.Times(12, 6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			playRoutesByQuery(t, uint64(seed)) //nolint:gosec // it is at least 0
+		})
+	}
+}
+
+func playRoutesByQuery(t *testing.T, seed uint64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	routes, said := routesByQuery(t, r)
+	last := keysOfRoutes[r.IntN(len(keysOfRoutes))]
+	count := new(atomic.Int64)
+	app := routeOrigin(count)
+	o := edgetest.Options{
+		Rule: always(), Key: last, NoVarySearch: seed%2 == 0, Route: "rest", Routes: routes, PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}
+	if seed%3 == 0 {
+		o.SliceBytes = 4
+	}
+	o.Origin.Address = app.Listener.Addr().String()
+	e := start(t, o)
+	t.Cleanup(app.Close)
+	s, hits := dial(t, e.Address), 0
+	for range 400 {
+		target := "/x?" + routeQuery(r)
+		about := fmt.Sprintf("%d: keys %+v, and %+v of the rest: %s", seed, said, last, target)
+		before := count.Load()
+		purged := forgetSome(t, r, e, s, target)
+		var route string
+		var number int64
+		a := s.ask(asGet(target))
+		if _, err := fmt.Sscan(a.body, &route, &number); err != nil {
+			t.Fatalf("%s: got %q: %v", about, a.body, err)
 		}
-		if seed%3 == 0 {
-			o.SliceBytes = 4
+		if want := wantRoute(target[3:]); route != want {
+			t.Fatalf("%s: got the answer of %s, want that of %s", about, route, want)
 		}
-		o.Origin.Address = app.Listener.Addr().String()
-		e := edgetest.Start(t, o)
-		t.Cleanup(app.Close)
-		s, hits := dial(t, e.Address), 0
-		for range 400 {
-			target := "/x?" + routeQuery(r)
-			about := fmt.Sprintf("%d: keys %+v, and %+v of the rest: %s", seed, said, last, target)
-			before := count.Load()
-			purged := forgetSome(t, r, e, s, target)
-			var route string
-			var number int64
-			a := s.ask(asGet(target))
-			if _, err := fmt.Sscan(a.body, &route, &number); err != nil {
-				t.Fatalf("%s: got %q: %v", about, a.body, err)
-			}
-			if want := wantRoute(target[3:]); route != want {
-				t.Fatalf("%s: got the answer of %s, want that of %s", about, route, want)
-			}
-			in, release, err := e.Proxy.Inspect(proxy.Question{Method: http.MethodGet, URL: "http://edge.test" + target})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if release(); in.Route != route {
-				t.Fatalf("%s: looked up on %s, and asked on %s", about, in.Route, route)
-			}
-			if number <= before {
-				hits++
-			}
-			if purged && number <= before {
-				t.Fatalf("%s: got answer %d of before the purge", about, number)
-			}
+		in, release, err := e.Proxy.Inspect(proxy.Question{Method: http.MethodGet, URL: "http://edge.test" + target})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if hits < 20 {
-			t.Errorf("got %d hits, want more for a test", hits)
+		if release(); in.Route != route {
+			t.Fatalf("%s: looked up on %s, and asked on %s", about, in.Route, route)
 		}
+		if number <= before {
+			hits++
+		}
+		if purged && number <= before {
+			t.Fatalf("%s: got answer %d of before the purge", about, number)
+		}
+	}
+	if hits < 20 {
+		t.Errorf("got %d hits, want more for a test", hits)
 	}
 }
 
@@ -172,7 +181,7 @@ func TestAPurgeThatTakesMoreThanItFindsCountsNothing(t *testing.T) {
 	}}}
 	o := edgetest.Options{Rule: always(), Route: "rest", Routes: []edgetest.OtherRoute{beta}}
 	o.Origin.Address = origin.Listener.Addr().String()
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	s := dial(t, e.Address)
 	before := s.ask(asGet("/x?b=1")).body
 	switch objects, counted, err := e.Proxy.Purge("url", []string{"http://edge.test/x"}, false); {

@@ -18,7 +18,7 @@ func TestMalformedRequestIsLoggedAsAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), AccessLog: log})
+		e := start(t, edgetest.Options{Origin: hitOrigin(t), AccessLog: log})
 		if a := ask(t, e, request); a.status != status {
 			t.Errorf("%.60q: got %d, want %d", request, a.status, status)
 		}

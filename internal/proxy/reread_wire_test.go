@@ -49,7 +49,7 @@ func newRereadRig(t *testing.T, o edgetest.Options, maxAge string) *rereadRig {
 		o.MaxObjectBytes, o.MaxDiskObjectBytes = 64<<10, 8<<20 // so that hits are not copied to memory
 	}
 	r.path = o.DiskPath
-	r.Edge = edgetest.Start(t, o)
+	r.Edge = start(t, o)
 	r.requestEdge = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return r
 }

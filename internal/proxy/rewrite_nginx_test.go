@@ -34,7 +34,7 @@ func TestRewritingIsThatOfNginx(t *testing.T) {
 `, dir, address, app.Address), address)
 	o := edgetest.Options{Rule: always(), HostHeader: app.Address}
 	o.Origin.Address = app.Address
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	mustSwap(t, e, func(l *proxy.Live) {
 		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api/"}, rewrite.New("/api/", "/v2/", true, nil)
 	})

@@ -14,7 +14,7 @@ func TestAHitFromTheDiskIsTheSame(t *testing.T) {
 	const size = 3<<20 + 12345
 	o := edgetest.Options{Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, WriteIdle: -1, Disk: true}
 	o.Origin.Address = newFilmOrigin(t, size).address
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	want := ask(t, e, asGet("/film"))
 	if want.err != nil || len(want.body) != size {
 		t.Fatalf("got %d bytes and error %v", len(want.body), want.err)

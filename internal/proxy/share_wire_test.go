@@ -32,7 +32,7 @@ func TestALeaderBeyondItsShareFailsNoFollower(t *testing.T) {
 					if strings.HasPrefix(r.RequestURI, "/slow") {
 						<-more
 					}
-					c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\nx")
+					c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 1\r\n\r\nx")
 				}
 			})
 			for i := range 7 {

@@ -62,7 +62,7 @@ func newFilmOrigin(t *testing.T, size int64) *filmOrigin {
 		c.requests.Add(1)
 		v := c.version.Load()
 		w.Header().Set("Etag", fmt.Sprintf(`"%d"`, v))
-		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("Cache-Control", "max-age=86400") // a busy machine takes minutes for some films
 		http.ServeContent(counting{w, &c.sent}, r, "film.mp4", time.Time{}, &film{version: v, size: size})
 	}))
 	t.Cleanup(s.Close)
@@ -84,7 +84,7 @@ func (c counting) Write(b []byte) (int, error) {
 func (c *filmOrigin) edge(t *testing.T, o edgetest.Options) *edgetest.Edge {
 	t.Helper()
 	o.Origin.Address = c.address
-	return edgetest.Start(t, o)
+	return start(t, o)
 }
 
 // readFilmRange reads one range and reports what is wrong with it, and whether the answer ended
@@ -153,7 +153,6 @@ func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
 	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 8 << 20, SliceBytes: 256 << 10})
 	base := heapInUse()
 	s := dial(t, e.Address)
-	_ = s.SetDeadline(time.Now().Add(4 * patience)) // for all of it, on a busy machine
 	res, err := s.head(asGet("/film"))
 	if err != nil {
 		t.Fatal(err)

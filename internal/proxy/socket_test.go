@@ -2,6 +2,8 @@ package proxy_test
 
 import (
 	"bufio"
+	"cmp"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,18 +15,33 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// Tests over real sockets: what virtual time and pipes cannot show.
-const patience = testkit.Patience
+// Tests over real sockets: what virtual time and pipes cannot show. connectionPatience is for all that a client does on a
+// connection: on a busy machine that may be much.
+const (
+	patience           = testkit.Patience
+	connectionPatience = 10 * patience
+)
 
 // always admits what is storable.
 func always() admission.Rule { return admission.Rule{Policy: admission.Always} }
+
+// start starts an edge. What o says nothing of may take long: on a busy machine a short time would end what the test is about.
+func start(t testing.TB, o edgetest.Options) *edgetest.Edge {
+	t.Helper()
+	for _, limit := range []*time.Duration{
+		&o.CollapseWait, &o.WriteIdle, &o.ReadIdle, &o.HeaderTimeout, &o.Origin.ConnectTimeout, &o.Origin.FirstByteTimeout, &o.Origin.IdleTimeout,
+	} {
+		*limit = cmp.Or(*limit, time.Hour)
+	}
+	return edgetest.Start(t, o)
+}
 
 // startBefore starts an edge before an origin that plays script.
 func startBefore(t testing.TB, o edgetest.Options, script func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
 	t.Helper()
 	app := edgetest.StartOrigin(t, nil, script)
 	o.Origin.Address = app.Address
-	return edgetest.Start(t, o), app
+	return start(t, o), app
 }
 
 // socket is a client's connection.
@@ -40,7 +57,7 @@ func dial(t testing.TB, address string) *socket {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(connectionPatience))
 	return &socket{Conn: c, r: bufio.NewReader(c)}
 }
 
@@ -96,6 +113,16 @@ func (a answer) want(t testing.TB, status int, cache, body string) {
 		t.Errorf("got %d %q, %d bytes %.40q, error %v; want %d %q, %d bytes %.40q",
 			a.status, a.cache, len(a.body), a.body, a.err, status, edgetest.Node+"; "+cache, len(body), body)
 	}
+}
+
+// wantHit compares a whole answer from the cache, where it may have been for a while: it was fresh for ttl seconds at first.
+func (a answer) wantHit(t testing.TB, status, ttl int, body string) {
+	t.Helper()
+	left := 0
+	if _, err := fmt.Sscanf(a.cache, edgetest.Node+"; hit; ttl=%d", &left); err != nil || left > ttl || left < ttl/2 {
+		t.Errorf("got %q, want a hit that is fresh for up to %d seconds", a.cache, ttl)
+	}
+	a.want(t, status, fmt.Sprintf("hit; ttl=%d", left), body)
 }
 
 // Waiting for what the system or another goroutine does.

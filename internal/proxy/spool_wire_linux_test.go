@@ -23,6 +23,8 @@ import (
 
 const longBytes = 20 << 20
 
+var veryLongText = sync.OnceValue(func() string { return testkit.Numbered(longBytes) })
+
 // longTextServer is an origin of one long text that nobody may store, as /length and /chunks; it stays
 // half way with /stuck, and answers /quick at once.
 func longTextServer(text string) func(c *edgetest.Conn) {
@@ -36,11 +38,13 @@ func longTextServer(text string) func(c *edgetest.Conn) {
 			case "/quick":
 				c.Say(head + "Content-Length: 2\r\n\r\nok")
 			case "/stuck":
-				c.Say(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(text), text[:len(text)/2]))
+				c.Say(fmt.Sprintf("%sContent-Length: %d\r\n\r\n", head, len(text)))
+				c.Say(text[:len(text)/2])
 				c.UntilClosed()
 				return
 			case "/length":
-				c.Say(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(text), text))
+				c.Say(fmt.Sprintf("%sContent-Length: %d\r\n\r\n", head, len(text)))
+				c.Say(text)
 			default:
 				c.Say(head + "Transfer-Encoding: chunked\r\n\r\n")
 				for at := 0; at < len(text); at += 1 << 20 {
@@ -54,6 +58,14 @@ func longTextServer(text string) func(c *edgetest.Conn) {
 
 // ways are those of a body to a client alone: by a flight, or read ahead by itself.
 var ways = []string{"/length", "/chunks", "/length?alone", "/chunks?alone"}
+
+// usualWays are all ways, or for the quick run two that have each framing and each sort of body.
+func usualWays() []string {
+	if testing.Short() {
+		return []string{"/length", "/chunks?alone"}
+	}
+	return ways
+}
 
 // spooled is an edge before a longTextServer, with one connection to it and a spool.
 func spooled(t *testing.T, folder string, limit int64, text string) (*edgetest.Edge, *spool.Spool) {
@@ -136,34 +148,38 @@ func wantNoFileNames(t *testing.T, folder string) {
 
 // TestASlowDownloadOnDiskFreesItsConnection, and is byte for byte what the origin sent.
 func TestASlowDownloadOnDiskFreesItsConnection(t *testing.T) {
-	text := testkit.Numbered(longBytes)
-	for _, target := range ways {
-		folder := t.TempDir()
-		e, files := spooled(t, folder, 1<<30, text)
-		_, one := startStalled(t, e, target)
-		_, two := startStalled(t, e, target)
-		eventually(t, "the origin's connections are free", func() bool { return active(t, e) == 0 })
-		ask(t, e, asGet("/quick")).want(t, 200, "fwd=uri-miss; detail=no-store", "ok")
-		if n := e.Metric(t, "edgeproxy_inflight_bytes"); n > 2*(256+64)<<10 {
-			t.Errorf("%v bytes of memory are taken", n)
-		}
-		if size, n := onDisk(t, folder); n != 2 || size < longBytes || size != files.Stats().Bytes {
-			t.Errorf("%d files of %d bytes, %+v", n, size, files.Stats())
-		}
-		wantNoFileNames(t, folder)
-		readsTheRest(t, one, text)
-		readsTheRest(t, two, text)
-		wantAllReleased(t, e, files, folder)
+	text := veryLongText()
+	for _, target := range usualWays() {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			e, files := spooled(t, folder, 1<<30, text)
+			_, one := startStalled(t, e, target)
+			_, two := startStalled(t, e, target)
+			eventually(t, "the origin's connections are free", func() bool { return active(t, e) == 0 })
+			ask(t, e, asGet("/quick")).want(t, 200, "fwd=uri-miss; detail=no-store", "ok")
+			if n := e.Metric(t, "edgeproxy_inflight_bytes"); n > 2*(256+64)<<10 {
+				t.Errorf("%v bytes of memory are taken", n)
+			}
+			if size, n := onDisk(t, folder); n != 2 || size < longBytes || size != files.Stats().Bytes {
+				t.Errorf("%d files of %d bytes, %+v", n, size, files.Stats())
+			}
+			wantNoFileNames(t, folder)
+			readsTheRest(t, one, text)
+			readsTheRest(t, two, text)
+			wantAllReleased(t, e, files, folder)
+		})
 	}
 }
 
 // TestWithAFullSpoolTheOriginWaits: the response goes on at the pace of its client, and nothing is
 // wrong with it. The disk is full, or the bound of all files is reached.
 func TestWithAFullSpoolTheOriginWaits(t *testing.T) {
-	text := testkit.Numbered(longBytes)
+	text := veryLongText()
 	f := func(name string, limit int64, folder func(t *testing.T) string) {
-		for _, target := range ways {
+		for _, target := range usualWays() {
 			t.Run(name+target, func(t *testing.T) {
+				t.Parallel()
 				where := folder(t)
 				e, files := spooled(t, where, limit, text)
 				_, one := startStalled(t, e, target)
@@ -188,25 +204,50 @@ func TestWithAFullSpoolTheOriginWaits(t *testing.T) {
 	f("the disk is full", 1<<30, func(t *testing.T) string { t.Helper(); return testkit.SmallDisk(t, 2<<20) })
 }
 
-// TestAClientThatLeavesTakesAllWithIt: whatever it was that its answer waited for. After each
+// leaving is a case of a client that leaves while its answer waits for something.
+type leaving struct {
+	name string
+	play func(t *testing.T, leave func(c *net.TCPConn))
+}
+
+// TestAClientThatLeavesTakesAllWithIt: whatever it was that its answer waited for. After all of them
 // there are no more goroutines and descriptors than before.
 func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
-	text := testkit.Numbered(longBytes)
-	f := func(name string, play func(t *testing.T, leave func(c *net.TCPConn))) {
-		for way, leave := range leavers {
-			goroutines, descriptors := len(goroutinesNow()), openDescriptors(t)
-			t.Run(name+", "+way, func(t *testing.T) { play(t, leave) })
-			if !comesTrue(func() bool { return len(goroutinesNow()) <= goroutines && openDescriptors(t) <= descriptors }) {
-				t.Errorf("%s, %s: %d descriptors, and %d goroutines; before there were %d and %d\n%s", name, way,
-					openDescriptors(t), len(goroutinesNow()), descriptors, goroutines, strings.Join(goroutinesNow(), "\n\n"))
+	cases := slices.Concat(leavingBeforeTheEndIsOnDisk(), leavingBehindOthers())
+	step := 1
+	if testing.Short() {
+		step = 5 // which meets some of each function
+	}
+	goroutines, descriptors := len(goroutinesNow()), openDescriptors(t)
+	t.Run("leaving", func(t *testing.T) {
+		for i := 0; i < len(cases); i += step {
+			for way, leave := range leavers {
+				t.Run(cases[i].name+", "+way, func(t *testing.T) {
+					t.Parallel()
+					cases[i].play(t, leave)
+				})
 			}
 		}
+	})
+	if !comesTrue(func() bool { return len(goroutinesNow()) <= goroutines && openDescriptors(t) <= descriptors }) {
+		t.Errorf("%d descriptors, and %d goroutines; before there were %d and %d\n%s",
+			openDescriptors(t), len(goroutinesNow()), descriptors, goroutines, strings.Join(goroutinesNow(), "\n\n"))
 	}
-	onSpool := func(name, target string, limit int64, here func(t *testing.T, e *edgetest.Edge, files *spool.Spool) bool) {
-		f(name, func(t *testing.T, leave func(c *net.TCPConn)) {
+}
+
+// leavingBeforeTheEndIsOnDisk are the clients whose answer goes to the spool.
+func leavingBeforeTheEndIsOnDisk() (cases []leaving) {
+	type edge struct {
+		*edgetest.Edge
+		files  *spool.Spool
+		failed int64 // at the client before
+	}
+	f := func(name, target string, limit int64, here func(t *testing.T, e *edge) bool) {
+		cases = append(cases, leaving{name, func(t *testing.T, leave func(c *net.TCPConn)) {
 			t.Helper()
 			folder := t.TempDir()
-			e, files := spooled(t, folder, limit, text)
+			e := &edge{}
+			e.Edge, e.files = spooled(t, folder, limit, veryLongText())
 			for range 3 {
 				s := dialSmallBuffers(t, e.Address)
 				if target == "/silent" {
@@ -215,88 +256,106 @@ func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
 					}
 				} else {
 					_ = s.Close()
-					s, _ = startStalled(t, e, target)
+					s, _ = startStalled(t, e.Edge, target)
 				}
-				eventually(t, name, func() bool { return here(t, e, files) })
+				eventually(t, name, func() bool { return here(t, e) })
 				leave(s.Conn.(*net.TCPConn))
-				wantAllReleased(t, e, files, folder)
+				wantAllReleased(t, e.Edge, e.files, folder)
 			}
-		})
+		}})
 	}
-	onSpool("before the head", "/silent", 1<<30, func(t *testing.T, e *edgetest.Edge, _ *spool.Spool) bool { t.Helper(); return active(t, e) == 1 })
+	f("before the head", "/silent", 1<<30, func(t *testing.T, e *edge) bool { t.Helper(); return active(t, e.Edge) == 1 })
 	for _, target := range ways {
-		onSpool("at once, "+target, target, 1<<30, func(*testing.T, *edgetest.Edge, *spool.Spool) bool { return true })
-		onSpool("on disk, "+target, target, 1<<30, func(t *testing.T, e *edgetest.Edge, files *spool.Spool) bool {
+		f("at once, "+target, target, 1<<30, func(*testing.T, *edge) bool { return true })
+		f("on disk, "+target, target, 1<<30, func(t *testing.T, e *edge) bool {
 			t.Helper()
-			return active(t, e) == 0 && files.Stats().Bytes > 0
+			return active(t, e.Edge) == 0 && e.files.Stats().Bytes > 0
 		})
-		failed := int64(0)
-		onSpool("where the spool is full, "+target, target, 1<<20, func(_ *testing.T, _ *edgetest.Edge, files *spool.Spool) bool {
-			was := failed
-			failed = files.Stats().Failed
-			return failed > 0 && failed != was
+		f("where the spool is full, "+target, target, 1<<20, func(_ *testing.T, e *edge) bool {
+			was := e.failed
+			e.failed = e.files.Stats().Failed
+			return e.failed > 0 && e.failed != was
 		})
 	}
-	onSpool("half way to the disk, alone", "/stuck?alone", 1<<30, func(_ *testing.T, _ *edgetest.Edge, files *spool.Spool) bool {
-		return files.Stats().Bytes > longBytes/4
-	})
-	onSpool("half way to the disk", "/stuck", 1<<30, func(_ *testing.T, _ *edgetest.Edge, files *spool.Spool) bool {
-		return files.Stats().Bytes > longBytes/4
-	})
+	for _, target := range []string{"/stuck?alone", "/stuck"} {
+		f("half way to the disk, "+target, target, 1<<30, func(_ *testing.T, e *edge) bool { return e.files.Stats().Bytes > longBytes/4 })
+	}
+	return cases
+}
 
-	behind := func(name string, rest func(s *longTextOrigin, c *edgetest.Conn, at int), here func(t *testing.T, e *edgetest.Edge, slow *http.Response)) {
+// fallenBehind is a client that fell behind, and its origin.
+type fallenBehind struct {
+	*longTextOrigin
+	e     *edgetest.Edge
+	slow  *http.Response
+	asked chan struct{} // the origin has the request for the rest
+}
+
+// readsOn reads the rest in a goroutine, until the end of the test.
+func (b *fallenBehind) readsOn(t *testing.T) {
+	t.Helper()
+	got := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, b.slow.Body); close(got) }()
+	t.Cleanup(func() { <-got })
+}
+
+// goesOnFromTheOrigin reports whether the rest comes from there.
+func (b *fallenBehind) goesOnFromTheOrigin(t *testing.T) bool {
+	t.Helper()
+	return b.e.Metric(t, "edgeproxy_readers_behind_total", "route=default", "rest=origin") == 1
+}
+
+// takes reads the rest until done.
+func (b *fallenBehind) takes(t *testing.T, done func() bool) {
+	t.Helper()
+	for piece, taken := make([]byte, 16<<10), 0; !done(); taken += len(piece) {
+		if _, err := io.ReadFull(b.slow.Body, piece); err != nil || taken > longTextBytes-1<<20 {
+			t.Fatalf("after %d bytes: %v", taken, err)
+		}
+	}
+}
+
+// headOfRest is that of the right answer to a request for what comes behind at.
+func (b *fallenBehind) headOfRest(at int) string {
+	return b.part(at, longTextBytes-1, longTextBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n", longTextBytes-at)
+}
+
+// leavingBehindOthers are the clients that fell behind others.
+func leavingBehindOthers() (cases []leaving) {
+	f := func(name string, rest func(b *fallenBehind, c *edgetest.Conn, at int), here func(t *testing.T, b *fallenBehind)) {
 		for _, chunked := range []bool{true, false} {
-			f(fmt.Sprintf("%s, chunked %v", name, chunked), func(t *testing.T, leave func(c *net.TCPConn)) {
+			cases = append(cases, leaving{fmt.Sprintf("%s, chunked %v", name, chunked), func(t *testing.T, leave func(c *net.TCPConn)) {
 				t.Helper()
-				s := newLongTextOrigin(chunked, "ETag: \"1\"\r\n")
-				s.rest = func(c *edgetest.Conn, at int) { rest(s, c, at) }
-				e, slow, _ := s.behind(t, s.options(), "1.1")
-				here(t, e, slow)
-				leave(s.slow.Conn.(*net.TCPConn))
+				b := &fallenBehind{longTextOrigin: newLongTextOrigin(chunked, "ETag: \"1\"\r\n"), asked: make(chan struct{}, 1)}
+				b.rest = func(c *edgetest.Conn, at int) { rest(b, c, at) }
+				b.e, b.slow, _ = b.behind(t, b.options(), "1.1")
+				here(t, b)
+				leave(b.longTextOrigin.slow.Conn.(*net.TCPConn))
 				eventually(t, "nothing is held", func() bool {
-					return active(t, e) == 0 && e.Metric(t, "edgeproxy_inflight_bytes") == 0 && e.Metric(t, "edgeproxy_requests_in_flight") == 0 && e.Store.Stats().PinnedBytes == 0
+					return active(t, b.e) == 0 && b.e.Metric(t, "edgeproxy_inflight_bytes") == 0 && b.e.Metric(t, "edgeproxy_requests_in_flight") == 0 && b.e.Store.Stats().PinnedBytes == 0
 				})
-			})
+			}})
 		}
 	}
-	part := func(s *longTextOrigin, at int) string {
-		return s.part(at, longTextBytes-1, longTextBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n", longTextBytes-at)
-	}
-	takes := func(t *testing.T, slow *http.Response, until func() bool) {
+	f("left behind", nil, func(*testing.T, *fallenBehind) {})
+	f("waiting for the rest", func(b *fallenBehind, c *edgetest.Conn, _ int) { b.asked <- struct{}{}; c.UntilClosed() }, func(t *testing.T, b *fallenBehind) {
 		t.Helper()
-		for piece, taken := make([]byte, 16<<10), 0; !until(); taken += len(piece) {
-			if _, err := io.ReadFull(slow.Body, piece); err != nil || taken > longTextBytes-1<<20 {
-				t.Fatalf("after %d bytes: %v", taken, err)
-			}
-		}
-	}
-	behind("left behind", nil, func(*testing.T, *edgetest.Edge, *http.Response) {})
-	asked := make(chan struct{}, 1)
-	behind("waiting for the rest", func(_ *longTextOrigin, c *edgetest.Conn, _ int) { asked <- struct{}{}; c.UntilClosed() }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
-		t.Helper()
-		got := make(chan struct{})
-		go func() { _, _ = io.Copy(io.Discard, slow.Body); close(got) }()
-		<-asked
-		if active(t, e) != 1 {
+		b.readsOn(t)
+		<-b.asked
+		if active(t, b.e) != 1 {
 			t.Error("nobody asks the origin")
 		}
-		t.Cleanup(func() { <-got })
 	})
-	behind("with the rest on its way", func(s *longTextOrigin, c *edgetest.Conn, at int) { c.Say(part(s, at) + s.text[at:]) }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
+	f("with the rest on its way", func(b *fallenBehind, c *edgetest.Conn, at int) { c.Say(b.headOfRest(at) + b.text[at:]) }, func(t *testing.T, b *fallenBehind) {
 		t.Helper()
-		takes(t, slow, func() bool {
-			return e.Metric(t, "edgeproxy_readers_behind_total", "route=default", "rest=origin") == 1
-		})
+		b.takes(t, func() bool { return b.goesOnFromTheOrigin(t) })
 	})
-	behind("with a rest that stays away", func(s *longTextOrigin, c *edgetest.Conn, at int) { c.Say(part(s, at)); c.UntilClosed() }, func(t *testing.T, e *edgetest.Edge, slow *http.Response) {
+	f("with a rest that stays away", func(b *fallenBehind, c *edgetest.Conn, at int) { c.Say(b.headOfRest(at)); c.UntilClosed() }, func(t *testing.T, b *fallenBehind) {
 		t.Helper()
-		got := make(chan struct{})
-		go func() { _, _ = io.Copy(io.Discard, slow.Body); close(got) }()
-		t.Cleanup(func() { <-got })
-		eventually(t, "it goes on from the origin", func() bool {
-			return e.Metric(t, "edgeproxy_readers_behind_total", "route=default", "rest=origin") == 1
-		})
+		b.readsOn(t)
+		eventually(t, "it goes on from the origin", func() bool { return b.goesOnFromTheOrigin(t) })
 	})
+	return cases
 }
 
 func openDescriptors(t *testing.T) int {
@@ -311,7 +370,10 @@ func openDescriptors(t *testing.T) int {
 // goroutinesNow returns the stacks of all goroutines but that of the server, which sleeps for ten
 // seconds at a time and looks only then whether the server has ended.
 func goroutinesNow() []string {
-	stacks := make([]byte, 1<<20)
-	all := strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")
+	stacks, n := make([]byte, 1<<20), 1<<20
+	for ; n == len(stacks); n = runtime.Stack(stacks, true) {
+		stacks = make([]byte, 2*len(stacks))
+	}
+	all := strings.Split(string(stacks[:n]), "\n\n")
 	return slices.DeleteFunc(all, func(s string) bool { return strings.Contains(s, "(*workerPool).Start") })
 }

@@ -33,7 +33,7 @@ func TestAFailureThatAStaleResponseCoversWasNotLogged(t *testing.T) {
 		}
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
-	e := edgetest.Start(t, o)
+	e := start(t, o)
 	for _, path := range []string{"/covered", "/refreshed"} {
 		gone.Store(false)
 		ask(t, e, asGet(path))

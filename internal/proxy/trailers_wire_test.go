@@ -20,7 +20,7 @@ func checksums(asked chan<- *edgetest.Request) func(*edgetest.Conn) {
 			asked <- r
 			control := "no-store"
 			if strings.HasPrefix(r.RequestURI, "/kept") {
-				control = "max-age=60"
+				control = "max-age=3600"
 			}
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: " + control + "\r\nTrailer: X-Sum, Cache-Control, X-Never\r\nTransfer-Encoding: chunked\r\n\r\n")
 			if r.Method != "HEAD" {
@@ -99,7 +99,7 @@ func TestAPostThatVariesOnTEIsNotKept(t *testing.T) {
 	vary := ""
 	e, _ := startBefore(t, edgetest.Options{Rule: always(), StorePosts: true}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
-			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Location: " + r.RequestURI + "\r\n" + vary + "Content-Length: 3\r\n\r\nabc")
+			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Location: " + r.RequestURI + "\r\n" + vary + "Content-Length: 3\r\n\r\nabc")
 		}
 	})
 	for i, want := range []string{"; hit", "; fwd="} {

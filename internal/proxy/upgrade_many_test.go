@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // descriptors returns how many the process has open; 0 where the system does not tell.
@@ -36,10 +37,7 @@ func goroutines() int {
 // TestUpgradeOfMany: hundreds at once, ended by their clients, by their origins and by
 // the edge, leave no goroutine and no descriptor behind.
 func TestUpgradeOfMany(t *testing.T) {
-	many := 500
-	if racing {
-		many = 100
-	}
+	many := testkit.Times(500, 100)
 	over := make(chan struct{})
 	e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
 		ended := make(chan struct{})

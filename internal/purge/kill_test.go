@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/testkit"
 )
 
 const (
@@ -73,6 +74,7 @@ func checkNumber(t *purge.Table, born uint64, i int) purge.State {
 // TestWhatWasKeptSurvivesKill kills a process that purges, again and again, and asks what it said
 // was kept.
 func TestWhatWasKeptSurvivesKill(t *testing.T) {
+	testkit.Slow(t, "starts a program again and again")
 	dir := t.TempDir()
 	table, err := purge.Open(purge.Place{Dir: dir}, killOptions())
 	if err != nil {

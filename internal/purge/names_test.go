@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/testkit"
 )
 
 func TestNamesOfTags(t *testing.T) {
@@ -27,33 +28,63 @@ func TestNamesOfTags(t *testing.T) {
 // What came first is forgotten first, and no more than mostNames are kept.
 func TestNamesHaveABound(t *testing.T) {
 	for _, length := range []int{20, longestName} {
-		boundOfNames(t, length)
+		p := New(Options{})
+		name := func(i int) string { return fmt.Sprintf("%0*d", length, i) }
+		for i := range 3 * mostNames {
+			p.appendNamed(nil, name(i))
+		}
+		kept := 0
+		for _, n := range p.names.byHash {
+			kept += len(n)
+		}
+		if n := len(p.names.byHash); n != mostNames || kept != mostNames*length || len(p.names.order) != mostNames || cap(p.names.order) > 2*mostNames {
+			t.Errorf("got %d names of %d bytes, and room to note the order of %d; want %d", n, kept, cap(p.names.order), mostNames)
+		}
+		for i, want := range map[int]bool{0: false, 2*mostNames - 1: false, 2 * mostNames: true, 3*mostNames - 1: true} {
+			if got := p.Names([]uint64{p.HashTag(name(i))}) != nil; got != want {
+				t.Errorf("name %d: got %v, want %v", i, got, want)
+			}
+		}
 	}
 }
 
-func boundOfNames(t *testing.T, length int) {
-	t.Helper()
-	p := New(Options{})
-	name := func(i int) string { return fmt.Sprintf("%0*d", length, i) }
+// The names take less than 4 MiB, and little more than their text and a map take in any case.
+func TestNamesTakeLittleMemory(t *testing.T) {
+	testkit.Alone(t, "measures the heap")
+	for _, length := range []int{20, longestName} {
+		var p *Table
+		var control map[uint64]string
+		name := func(i int) string { return fmt.Sprintf("%0*d", length, i) }
+		grown := heapGrowth(func() {
+			p = New(Options{})
+			for i := range 3 * mostNames {
+				p.appendNamed(nil, name(i))
+			}
+		})
+		plain := heapGrowth(func() {
+			control = map[uint64]string{}
+			for i := range mostNames {
+				control[p.HashTag(name(i))] = name(i)
+			}
+		})
+		t.Logf("%d names of %d bytes take %d bytes, in a map alone %d", mostNames, length, grown, plain)
+		if grown > 4<<20 || grown > 2*plain {
+			t.Errorf("got %d bytes, want at most 4 MiB and twice the %d bytes of a map", grown, plain)
+		}
+		runtime.KeepAlive(p)
+		runtime.KeepAlive(control)
+	}
+}
+
+// heapGrowth returns by how many bytes more the heap holds after f.
+func heapGrowth(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	for i := range 3 * mostNames {
-		p.appendNamed(nil, name(i))
-	}
+	f()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc) //nolint:gosec // far below the largest
-	t.Logf("%d names of %d bytes take %d bytes", mostNames, length, grown)
-	if n := len(p.names.byHash); n != mostNames || grown > 4<<20 {
-		t.Errorf("got %d names in %d bytes, want %d", n, grown, mostNames)
-	}
-	for i, want := range map[int]bool{0: false, 2*mostNames - 1: false, 2 * mostNames: true, 3*mostNames - 1: true} {
-		if got := p.Names([]uint64{p.HashTag(name(i))}) != nil; got != want {
-			t.Errorf("name %d: got %v, want %v", i, got, want)
-		}
-	}
-	runtime.KeepAlive(p)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc) //nolint:gosec // far below the largest
 }
 
 func BenchmarkATagWhoseNameIsKnown(b *testing.B) {

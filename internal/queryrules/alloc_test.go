@@ -1,11 +1,13 @@
-//go:build !race
-
 package queryrules
 
-import "testing"
+import (
+	"testing"
 
-// The race detector allocates by itself, so there the number means nothing.
+	"edgeproxy/internal/testkit"
+)
+
 func TestRuleAllocatesNothing(t *testing.T) {
+	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
 	table := New(0)
 	host, path := []byte("a.example"), []byte("/b")
 	learn(t, table, table.Path(host, path), ignoring("u"), at(0))

@@ -9,6 +9,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -61,7 +62,7 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 	f("filters", Grid{
 		Policies: all, Parameters: Parameters{"counting": {1, 14}}, Capacities: []Amount{{Bytes: 300_000}, {Bytes: 3 << 20}, {Bytes: 64 << 20}},
 		Rotations:   []Rotation{minute, {Unit: ByRequests, Count: 150}, {Unit: ByKeys, PerCached: 1.5}, {Unit: Fitted}, {Unit: Fitted, Every: time.Minute}},
-		Generations: []int{2, 4}, FalsePositiveRates: []float64{0.5, 0.0001}, Stages: []Amount{{}, {Percent: 50}},
+		Generations: []int{2, 4}[:testkit.Times(2, 1)], FalsePositiveRates: []float64{0.5, 0.0001}[:testkit.Times(2, 1)], Stages: []Amount{{}, {Percent: 50}},
 	})
 	f("sets", Grid{Policies: all, Exact: true, Rotations: []Rotation{minute, {}, {Unit: ByKeys, Count: 150}}})
 	f("a stage that is too small", Grid{Policies: all[1:3], Capacities: []Amount{{Bytes: 300_000}}, Stages: []Amount{{Bytes: 1}, {Bytes: 4095}, {Bytes: 4097}}})

@@ -105,6 +105,7 @@ func must(t *testing.T, err error) {
 func TestWaysToChangeAFile(t *testing.T) {
 	f := func(name string, lay, change func(folder, text string)) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			folder := t.TempDir()
 			lay(folder, "first")
 			what := watched(t, filepath.Join(folder, "edge.yaml"))

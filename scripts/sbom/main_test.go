@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 }
 
 func TestTheListHasTheModulesThatAreInTheProgram(t *testing.T) {
-	var one, two bytes.Buffer
 	path := testkit.Built(t)
+	var one, two bytes.Buffer
 	if err := list(&one, path, "../..", "1.2.3", "0123456789ab"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,14 @@
-//go:build !race
-
 package shadow
 
 import (
 	"runtime"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 func TestRequestDoesNotAllocate(t *testing.T) {
+	testkit.Plain(t, "it counts allocations")
 	o := options(1000, always, secondHit, moreThan2)
 	o.SecondHit.RotateEvery = 0 // a rotation makes a new list of generations
 	s := newShadow(t, o)
@@ -23,6 +24,7 @@ func TestRequestDoesNotAllocate(t *testing.T) {
 
 // The package comment states what a policy takes, and Bytes tells.
 func TestMemoryIsAsStated(t *testing.T) {
+	testkit.Plain(t, "it measures the heap")
 	f := func(capacity int64, most int64) {
 		t.Helper()
 		o := options(100_000, always, secondHit)

@@ -1,15 +1,14 @@
-//go:build !race
-
 package buffer
 
 import (
 	"sync"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
-// Under the race detector a pool drops some of what it gets.
-
 func TestTheLastOwnerGivesItBack(t *testing.T) {
+	testkit.Plain(t, "under the race detector a pool drops some of what it gets")
 	seen := 0
 	for range 100 {
 		b := Get(5000)
@@ -32,6 +31,7 @@ func TestTheLastOwnerGivesItBack(t *testing.T) {
 }
 
 func TestAllocNothingOnceItIsWarm(t *testing.T) {
+	testkit.Plain(t, "under the race detector a pool drops some of what it gets")
 	Get(3000).Release()
 	if n := testing.AllocsPerRun(1000, func() { Get(3000).Release() }); n >= 1 {
 		t.Errorf("%v allocations", n)
