@@ -30,7 +30,7 @@ demo: ## run the demo: proxy, origin and clients in one process
 # a run without it, and last, alone, the tests that measure. A test says by itself where it belongs: Slow, Plain and
 # Alone in internal/testkit. DETECTOR=off runs all without the detector, for a machine without a C compiler.
 TALLY  = .cache/tally
-STEPS  = $(if $(filter off,$(DETECTOR)),undetected,race plain) on-disk measure
+STEPS  = $(if $(filter off,$(DETECTOR)),undetected,race plain) measure
 COMMON = -pgo=off -vet=off -shuffle=on
 export GOTEST_TALLY ?= $(abspath $(TALLY))
 
@@ -69,14 +69,9 @@ arch: $(GOTEST) ## check the rules of the house: imports, comments, lengths
 scenario: $(GOTEST) ## run the scenarios: origin, edge and clients in virtual time
 	@GOTEST_STEP=scenario $(GOTEST) -- -shuffle=on -timeout=$(TIMEOUT) ./internal/edgetest/...
 
-# Left out are tests of what memory does: allocations, copies, bodies that clients keep in it, and a walk over all that it
-# holds. Also left out are 400,000 purges of what is not stored: the disk removes by a tag of 20 bits, so a few remove another.
-ON_DISK_RUN  = Range|Slice|Part|Panic|Change|Variant|Purge|Cut|Truncat|Behind|Bodies
-ON_DISK_SKIP = Allocates|IsPinned|HeldUntilItWas|NotCopied|NothingPurgedComesBackByARestart|ManyPurgesForgetNothingElse
-
 .PHONY: on-disk
-on-disk: $(GOTEST) ## run the wire tests of what is stored with a disk; scenarios do so by themselves
-	@CGO_ENABLED=0 EDGEPROXY_TEST_DISK=1 GOTEST_STEP=on-disk $(GOTEST) -again 3 -- $(COMMON) -count=1 '-run=$(ON_DISK_RUN)' '-skip=$(ON_DISK_SKIP)' -timeout=$(TIMEOUT) ./internal/proxy
+on-disk: $(GOTEST) ## repeat the wire tests of what is stored with a disk; make plain does so too, and scenarios by themselves
+	@GOTEST_STEP=on-disk $(GOTEST) -- $(COMMON) -count=1 '-run=^TestOnDisk$$' -timeout=$(TIMEOUT) ./internal/proxy
 
 .PHONY: hostile
 hostile: $(GOTEST) ## play the corpus of hostile requests and responses, also before the built program

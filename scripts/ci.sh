@@ -57,7 +57,7 @@ named() {
 
 begun=$(date +%s)
 # The tests that measure come last, when nothing else runs.
-[ $# -gt 0 ] || set -- build fmt-check tidy-check vet lint race plain on-disk fuzz-changed smoke conformance axe readme load measure
+[ $# -gt 0 ] || set -- build fmt-check tidy-check vet lint race plain fuzz-changed smoke conformance axe readme load measure
 for name in "$@"; do
 	named "$name"
 done
