@@ -14,6 +14,7 @@ import (
 // TestRunOverRealModule holds the report against the go command itself: its
 // event format is not ours.
 func TestRunOverRealModule(t *testing.T) {
+	testkit.Slow(t, "it starts go test")
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -82,6 +83,7 @@ func TestLater(t *testing.T) {
 // TestAFailureIsRunAgainAlone has a test that fails the first time, one that fails always, and one with a data race, as far as
 // the report can see.
 func TestAFailureIsRunAgainAlone(t *testing.T) {
+	testkit.Slow(t, "it starts go test")
 	f := func(name, body string, wantCode int, wantLast, wantIn string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
