@@ -175,7 +175,7 @@ func TestAKillAtEachCall(t *testing.T) {
 	killAtCalls(t, 1)
 }
 
-func TestAKillAtSomeCalls(t *testing.T) { killAtCalls(t, int64(testkit.Times(17, 37))) }
+func TestAKillAtSomeCalls(t *testing.T) { killAtCalls(t, int64(testkit.Times(7, 37))) }
 
 // killAtCalls kills at one in stride calls, and looks at what a start finds.
 func killAtCalls(t *testing.T, stride int64) {
