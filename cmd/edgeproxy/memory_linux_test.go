@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -101,8 +102,8 @@ func askTwice(client *http.Client, url string, want, got []byte) error {
 	if _, err := io.ReadFull(res.Body, got); err != nil {
 		return err
 	}
-	if n, err := res.Body.Read(make([]byte, 1)); n > 0 || err != io.EOF { // which leaves the connection to the next request
-		return fmt.Errorf("behind the body: %d bytes, %v", n, err)
+	if n, err := res.Body.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) { // which leaves the connection to the next request
+		return fmt.Errorf("behind the body: %d bytes, %w", n, err)
 	}
 	if !bytes.Equal(got, want) {
 		return fmt.Errorf("%s: not the bytes of the origin", url)

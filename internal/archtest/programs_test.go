@@ -62,7 +62,7 @@ func listedPrograms(t *testing.T) map[string]string {
 		t.Fatal(".ci/run has no list of what it needs")
 	}
 	listed := map[string]string{}
-	for _, need := range strings.Fields(string(list[1])) {
+	for need := range strings.FieldsSeq(string(list[1])) {
 		name, pkg, found := strings.Cut(need, "=")
 		if !found {
 			pkg = name

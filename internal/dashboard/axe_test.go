@@ -15,6 +15,7 @@ var axe = flag.String("axe", "", "`file` of axe-core's script, to look for what 
 // accessible has axe-core look at the page in each of its states.
 func accessible(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		library, err := os.ReadFile(*axe)
 		if err != nil {
 			t.Fatal(err)

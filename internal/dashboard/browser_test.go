@@ -141,6 +141,7 @@ func same(text string, want any) bool {
 
 func everyNumber(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := s.watch(t, b)
 		tab.Until(listsShown)
@@ -179,6 +180,7 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 
 func written(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		s.change(func(status map[string]any) {
 			status["filters"].([]any)[0].(map[string]any)["false_positive_ratio_expected"] = 0.00000123
@@ -204,6 +206,7 @@ func written(b *testkit.Browser) func(*testing.T) {
 
 func changing(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := s.watch(t, b)
 		s.change(func(status map[string]any) {
@@ -230,6 +233,7 @@ func changing(b *testkit.Browser) func(*testing.T) {
 
 func hostile(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		const name = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
 		s := open(t, "")
 		s.change(func(status map[string]any) {
@@ -267,6 +271,7 @@ func show(tab *testkit.Tab, token string) {
 // The page asked for /status first, and the browser reported the 401 as an error, before the reader had done anything.
 func tokenAsked(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, secret)
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab)
@@ -288,6 +293,7 @@ func tokenAsked(b *testkit.Browser) func(*testing.T) {
 
 func tokenWrong(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, secret)
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab, refusedByBrowser)
@@ -303,6 +309,7 @@ func tokenWrong(b *testkit.Browser) func(*testing.T) {
 
 func tokenNone(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		tab := open(t, "").watch(t, b)
 		tab.Until(`document.querySelector("#token").hidden && document.querySelector("#forget").hidden && !document.querySelector("#figures").hidden`)
 	}
@@ -310,6 +317,7 @@ func tokenNone(b *testkit.Browser) func(*testing.T) {
 
 func tokenChanged(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab, refusedByBrowser) // the page knows nothing of the reload
@@ -345,6 +353,7 @@ func (s *stand) again(t *testing.T, tab *testkit.Tab) (said []string) {
 
 func streamEnds(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab, failedByBrowser)
@@ -362,6 +371,7 @@ func streamEnds(b *testkit.Browser) func(*testing.T) {
 
 func pausing(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := s.watch(t, b)
 		tab.Click("#pause")
@@ -379,6 +389,7 @@ func pausing(b *testkit.Browser) func(*testing.T) {
 
 func narrow(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		s.change(func(status map[string]any) { status["node"] = strings.Repeat("a-long-name-", 20) })
 		s.changeList("/top", func(list map[string]any) {

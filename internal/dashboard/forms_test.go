@@ -36,6 +36,7 @@ const storedAnswer = `{"method": "GET", "url": "http://a/b", "route": "default",
 
 func lookedUp(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := s.watch(t, b)
 		s.answers(storedAnswer)
@@ -79,6 +80,7 @@ next request: validate`
 
 func refusedTold(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab, "network error: Failed to load resource: the server responded with a status of 400")
@@ -98,6 +100,7 @@ func refusedTold(b *testkit.Browser) func(*testing.T) {
 
 func purgeConfirmed(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := s.watch(t, b)
 		f := func(by, values string, soft bool, what, said, want string) {
@@ -129,6 +132,7 @@ func purgeConfirmed(b *testkit.Browser) func(*testing.T) {
 
 func purgeTakenBack(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := s.watch(t, b)
 		tab.Type("#purge-values", "http://a/")
@@ -149,6 +153,7 @@ func purgeTakenBack(b *testkit.Browser) func(*testing.T) {
 
 func formsShowToken(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, secret)
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab)

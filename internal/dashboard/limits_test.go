@@ -16,6 +16,7 @@ func shown(tab *testkit.Tab, selector string) (is bool) {
 // quietParts looks at a proxy that has refused nothing, shows no certificate and has asked no origin.
 func quietParts(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		s.change(func(status map[string]any) {
 			status["limits"] = map[string]any{"refused": map[string]any{}, "let_go": map[string]any{}}
@@ -49,6 +50,7 @@ func quietParts(b *testkit.Browser) func(*testing.T) {
 // endingCertificates looks at one of each kind. The notice begins with fewer than 14 days.
 func endingCertificates(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		s.change(func(status map[string]any) {
 			certificate := func(name string, left any) map[string]any {

@@ -9,6 +9,7 @@ import (
 // linked follows a link on a page of nobody's, and asks for the rest as that page: a page from a data: URL is another site to all.
 func linked(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		tab := b.Open(t, "data:text/html,<title>wiki</title><a href="+s.url()+">the dashboard</a>", desk)
 		tab.Until(`document.title === "wiki"`)

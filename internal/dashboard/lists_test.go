@@ -16,6 +16,7 @@ func rowsOf(tab *testkit.Tab, id string) string {
 
 func listed(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, secret)
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab, refusedByBrowser)
@@ -53,6 +54,7 @@ func listed(b *testkit.Browser) func(*testing.T) {
 
 func listedHostile(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		const name = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
 		s := open(t, "")
 		s.changeList("/top", func(list map[string]any) {
@@ -77,6 +79,7 @@ func listedHostile(b *testkit.Browser) func(*testing.T) {
 
 func listedNot(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		s := open(t, "")
 		s.mu.Lock()
 		s.lists["/top"] = map[string]any{"entries": 0, "dropped": 0, "hosts": map[string]any{}, "urls": map[string]any{}}

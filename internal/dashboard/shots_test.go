@@ -82,6 +82,7 @@ func busy(t *testing.T) *httptest.Server {
 // The curves are of ten minutes, also where more has come.
 func tenMinutes(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		tab := b.Open(t, busy(t).URL+"/", desk)
 		tab.Dark(false)
 		tab.Call("Emulation.setTimezoneOverride", map[string]any{"timezoneId": "UTC"}, nil)

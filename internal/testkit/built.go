@@ -1,8 +1,8 @@
 package testkit
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,7 +66,7 @@ func build(module, name, pkg, path string) error {
 	if err != nil {
 		return fmt.Errorf("build %s: %w", name, err)
 	}
-	defer lock.Close() // and with it the lock
+	defer func() { _ = lock.Close() }() // and with it the lock
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return fmt.Errorf("build %s: lock: %w", name, err)
 	}
@@ -81,20 +81,11 @@ func build(module, name, pkg, path string) error {
 }
 
 func copyProgram(to, from string) error {
-	in, err := os.Open(from)
+	program, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, program, 0o755)
+	}
 	if err != nil {
-		return fmt.Errorf("copy %s: %w", from, err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return fmt.Errorf("copy %s: %w", from, err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		_ = out.Close()
-		return fmt.Errorf("copy %s: %w", from, err)
-	}
-	if err := out.Close(); err != nil {
 		return fmt.Errorf("copy %s: %w", from, err)
 	}
 	return nil
@@ -107,5 +98,5 @@ func repository() (string, error) {
 			return filepath.Abs(at)
 		}
 	}
-	return "", fmt.Errorf("tools/go.mod is in no folder above")
+	return "", errors.New("tools/go.mod is in no folder above")
 }

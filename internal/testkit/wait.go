@@ -17,16 +17,17 @@ func Eventually(tb testing.TB, what string, done func() bool) {
 	}
 }
 
-// ComesTrue asks again and again until done or out of patience.
+// ComesTrue asks again and again until done or out of patience, at first after a millisecond and then ever more seldom: where many
+// tests wait, asking is work.
 func ComesTrue(done func() bool) bool {
-	poll := time.NewTicker(time.Millisecond)
-	defer poll.Stop()
 	end := time.Now().Add(Patience)
+	pause := time.Millisecond
 	for !done() {
 		if time.Now().After(end) {
 			return false
 		}
-		<-poll.C
+		time.Sleep(pause)
+		pause = min(pause+pause/4, 20*time.Millisecond)
 	}
 	return true
 }

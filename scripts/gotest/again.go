@@ -27,31 +27,41 @@ func (r *report) again(o options, stderr io.Writer) {
 		if r.passes(alone(o, t, o.again), o.again, stderr) == nil {
 			continue
 		}
-		for i := range r.results {
-			if res := &r.results[i]; res.pkg == t.pkg && top(res.test) == t.test && res.verdict == fail {
-				res.verdict = shaky
-			}
-		}
+		r.callShaky(t)
 	}
 	for _, pkg := range crashed {
 		if slices.ContainsFunc(r.results, func(res result) bool { return res.pkg == pkg && res.verdict == fail }) {
 			continue
 		}
-		fmt.Fprintf(r.out, "again, whole: %s\n", pkg)
-		second := r.passes(alone(o, named{pkg: pkg}, 1), 1, stderr)
-		if second == nil {
-			r.results = append(r.results, result{verdict: fail, pkg: pkg, test: "(tests that did not run)", final: true})
-			continue
+		r.wholeAgain(o, pkg, stderr)
+	}
+}
+
+// callShaky gives the failures of a test the verdict shaky.
+func (r *report) callShaky(t named) {
+	for i := range r.results {
+		if res := &r.results[i]; res.pkg == t.pkg && top(res.test) == t.test && res.verdict == fail {
+			res.verdict = shaky
 		}
-		unsteady := map[string]bool{}
-		r.results = slices.DeleteFunc(r.results, func(res result) bool {
-			unsteady[res.test] = unsteady[res.test] || res.pkg == pkg && res.verdict == shaky
-			return res.pkg == pkg && res.verdict != shaky
-		})
-		for _, res := range second.results {
-			if !unsteady[res.test] {
-				r.results = append(r.results, res)
-			}
+	}
+}
+
+// wholeAgain runs a package once more, and takes its results in place of the first ones, but for what is shaky.
+func (r *report) wholeAgain(o options, pkg string, stderr io.Writer) {
+	fmt.Fprintf(r.out, "again, whole: %s\n", pkg)
+	second := r.passes(alone(o, named{pkg: pkg}, 1), 1, stderr)
+	if second == nil {
+		r.results = append(r.results, result{verdict: fail, pkg: pkg, test: "(tests that did not run)", final: true})
+		return
+	}
+	unsteady := map[string]bool{}
+	r.results = slices.DeleteFunc(r.results, func(res result) bool {
+		unsteady[res.test] = unsteady[res.test] || res.pkg == pkg && res.verdict == shaky
+		return res.pkg == pkg && res.verdict != shaky
+	})
+	for _, res := range second.results {
+		if !unsteady[res.test] {
+			r.results = append(r.results, res)
 		}
 	}
 }

@@ -23,18 +23,7 @@ func (r *report) finish(strict bool, o options) int {
 	if len(r.results) == 0 {
 		r.results = append(r.results, result{verdict: fail, test: "no test ran", final: true})
 	}
-	for i := range r.results {
-		res := &r.results[i]
-		switch {
-		case res.verdict == skip && strict && !strings.Contains(res.why, noTraces) && !strings.Contains(res.why, noEngine):
-			fmt.Fprintf(r.out, "failed: %s: skipped, but EDGEPROXY_TEST_ALL=1: %s\n", res.name(), res.why)
-			res.verdict = fail
-		case res.verdict == skip:
-			fmt.Fprintf(r.out, "skipped: %s: %s\n", res.name(), res.why)
-		case res.verdict == fail:
-			fmt.Fprintf(r.out, "failed: %s\n", res.name())
-		}
-	}
+	r.sayBad(strict)
 	if n := r.count(pass); n < o.least {
 		fmt.Fprintf(r.out, "failed: %d tests passed, must be at least %d: too many leave themselves to other runs\n", n, o.least)
 		r.results = append(r.results, result{verdict: fail, test: "too few tests", final: true})
@@ -55,6 +44,22 @@ func (r *report) finish(strict bool, o options) int {
 		return 1
 	}
 	return 0
+}
+
+// sayBad lists what failed and what was skipped. With strict a skipped test becomes a failed one.
+func (r *report) sayBad(strict bool) {
+	for i := range r.results {
+		res := &r.results[i]
+		switch {
+		case res.verdict == skip && strict && !strings.Contains(res.why, noTraces) && !strings.Contains(res.why, noEngine):
+			fmt.Fprintf(r.out, "failed: %s: skipped, but EDGEPROXY_TEST_ALL=1: %s\n", res.name(), res.why)
+			res.verdict = fail
+		case res.verdict == skip:
+			fmt.Fprintf(r.out, "skipped: %s: %s\n", res.name(), res.why)
+		case res.verdict == fail:
+			fmt.Fprintf(r.out, "failed: %s\n", res.name())
+		}
+	}
 }
 
 // sayShaky prints what the first failure of each shaky test said, and a line for test/shaky.md.

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/testkit"
@@ -138,7 +137,7 @@ func clearing(t *testing.T, f Family) {
 	w := f.filter(t, Options(2, 300_000, 0.01))
 	underWay := func() bool { oldest, newest := w.Held(); return oldest == newest }
 	caught := 0
-	for end := time.Now().Add(testkit.Patience); caught < 3 && time.Now().Before(end); {
+	testkit.ComesTrue(func() bool {
 		w.Sight(hi, asked)
 		w.Sight(hi, sighted)
 		w.Rotate(T0(), bloom.CauseTime)
@@ -165,7 +164,8 @@ func clearing(t *testing.T, f Family) {
 		for !done.Load() {
 			runtime.Gosched()
 		}
-	}
+		return caught >= 3
+	})
 	if caught < 3 {
 		t.Errorf("got the filter in the middle of a rotation %d times, want 3: the law tries nothing", caught)
 	}
