@@ -130,21 +130,25 @@ func TestIdleConnectionsOfTLSMakeRoom(t *testing.T) {
 	for _, two := range []bool{false, true} {
 		e := threeListeners(t, keptOrigin(t), 1)
 		c := testkit.SecureClient(t, e.Addresses()[2], two)
-		ask := func() {
-			t.Helper()
+		ask := func() bool {
 			res, err := c.Get("https://www.example.com/kept/3")
 			if err != nil {
-				t.Fatalf("HTTP/2 %v: %v", two, err)
+				t.Logf("HTTP/2 %v: %v", two, err)
+				return false
 			}
 			_, _ = io.ReadAll(res.Body) // or the client closes the connection
 			_ = res.Body.Close()
+			return true
 		}
-		ask()
+		if !ask() {
+			t.Fatal("no answer")
+		}
 		eventually(t, "the connection is idle", func() bool { return e.limiter.Waiting() == 1 })
 		plain := e.connect(t, 0)
 		asks(t, plain)
 		eventually(t, "the other is closed", func() bool { return e.connections.Load() == 1 && e.limiter.Waiting() == 1 })
-		ask() // which connects again, for the other
+		// It connects again, for the other, once the client has seen that its connection is closed.
+		eventually(t, "an answer by a new connection", ask)
 		wantEnd(t, plain, "the plain one")
 		if got := e.limiter.LetGo().Idle; got != 2 {
 			t.Errorf("HTTP/2 %v: got %+v let go, want 2 idle", two, e.limiter.LetGo())
