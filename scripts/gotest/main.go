@@ -82,8 +82,8 @@ func goCommand() string { return cmp.Or(os.Getenv("GO"), "go") }
 // count that shows progress.
 func countPackages(args []string) int {
 	list := []string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}x{{end}}"}
-	for _, a := range args {
-		if strings.HasPrefix(a, "-tags") || !strings.HasPrefix(a, "-") {
+	for i, a := range args {
+		if strings.HasPrefix(a, "-tags") || !strings.HasPrefix(a, "-") && (i == 0 || args[i-1] != "-run") {
 			list = append(list, a)
 		}
 	}
