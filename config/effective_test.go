@@ -43,7 +43,7 @@ func TestWhatIsPrintedMeansTheSame(t *testing.T) {
 	}
 	check("every key", everyKey, Flags{})
 	check("starter", Starter(), Flags{Listen: ":1", Admin: "[::1]:2", Policy: "counting"})
-	every, n := testkit.Times(1, 5), 0 // of the cases one is tried
+	every, n := testkit.Times(1, 5), 0 // the quick run tries one case of five
 	eachCase(t, func(name, input, want string) {
 		if n++; n%every == 0 && strings.HasPrefix(want, "ok") {
 			check(name, input, Flags{})

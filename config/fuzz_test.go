@@ -15,7 +15,7 @@ import (
 // order and each on one line, or taken, and then it is complete.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(everyKey))
-	every := testkit.Times(1, 10) // of the seeds one is tried
+	every := testkit.Times(1, 10) // the quick run tries one seed of ten
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no seeds: %v", err)

@@ -22,12 +22,12 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// A smoke is one run of a command, in the process of the test. Its arguments may have {admin}, {file}, {log}, {host} and {dir},
-// which stand for what is of ownProxy, and for an empty folder.
+// A smoke is one run of a command, in the process of the test. In its arguments {admin}, {file}, {log} and {host} stand for those of
+// ownProxy, and {dir} for an empty folder.
 type smoke struct {
 	args string
 	code int
-	says string // of what is printed, on both outputs
+	says string // a part of both outputs
 }
 
 // smokes has one for each command by its name. Those that print what they can do, and want another word, are of bad usage alone.

@@ -35,7 +35,7 @@ cache: {memory: {max_bytes: 128MiB, max_object_bytes: 16MiB}}
 origins: {app: {servers: [%q]}}
 limits: {send_rate: {bytes: 12MiB, over: 3s}} # a busy machine keeps us from reading for a second
 `, origin.URL)))
-	// Who takes all of it may be kept from that by a busy machine, for longer than send_rate allows. It is stored for one that leaves, too.
+	// The first client leaves at once: the response is stored all the same. On a busy machine a client that reads it all might be slower than send_rate.
 	first := s.dialSmall(4 << 10)
 	if _, err := fmt.Fprintf(first, "GET /hit HTTP/1.1\r\nHost: %s\r\n\r\n", s.address); err != nil {
 		t.Fatal(err)

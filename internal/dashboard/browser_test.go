@@ -17,8 +17,8 @@ const (
 	phone = 360
 )
 
-// TestInChromium has one browser for all that a browser is needed for. Each page has a tab and a listener of its own, and most
-// of the time it waits for what comes each second: they are looked at beside each other.
+// TestInChromium has one browser for all its subtests. Each page has a tab and a listener of its own. A page waits most of its time
+// for the events of each second, so the subtests run in parallel.
 func TestInChromium(t *testing.T) {
 	testkit.Slow(t, "it drives a browser")
 	testkit.Plain(t, "its work is that of a browser")

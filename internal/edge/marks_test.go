@@ -215,7 +215,7 @@ func TestMarksOfSettingsAreTrue(t *testing.T) {
 		}
 	}
 	tried := map[string]bool{}
-	every := testkit.Times(1, 8) // of the settings one is tried
+	every := testkit.Times(1, 8) // the quick run tries one setting of eight
 	for i, s := range leaves(t, text) {
 		other, has := instead[s.path]
 		if tried[s.path] = true; has && other == "" || i%every != 0 {

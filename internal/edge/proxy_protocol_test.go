@@ -217,7 +217,7 @@ func TestAListenerWithPROXYTakesNoOthers(t *testing.T) {
 	}()
 	select {
 	case <-stopped:
-	case <-time.After(patience): // of drain_timeout there is some left
+	case <-time.After(patience): // drain_timeout is longer
 		t.Fatal("a silent connection holds up the stop")
 	}
 	if answer, _ := io.ReadAll(silent); len(answer) > 0 {

@@ -37,7 +37,7 @@ func TestFaultsOfAConfigurationWithErrors(t *testing.T) {
 		t.Fatalf("no cases: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "e.yaml")
-	every, n := testkit.Times(1, 4), 0 // of the cases one is tried
+	every, n := testkit.Times(1, 4), 0 // the quick run tries one case of four
 	for _, name := range cases {
 		data, err := os.ReadFile(name)
 		if err != nil {

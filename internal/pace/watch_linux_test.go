@@ -150,7 +150,7 @@ func TestThePinnedAreBounded(t *testing.T) {
 		pin, _, _ := start()
 		slow = append(slow, pin)
 	}
-	w.check(time.Now(), false) // who is seen for the first time has taken nothing
+	w.check(time.Now(), false) // the first look sees that the client has taken nothing
 	if _, err := io.CopyN(io.Discard, client, 4<<20); err != nil {
 		t.Fatal(err)
 	}

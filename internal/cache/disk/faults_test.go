@@ -126,7 +126,7 @@ func TestWhatIsReplacedWhileTheDirectoryHasFailedIsNotBack(t *testing.T) {
 func TestADeviceThatHangsKeepsNobodyWaiting(t *testing.T) {
 	for _, op := range []device.Op{device.Write, device.Sync, device.Read} {
 		var f faulty
-		var ahead atomic.Int64 // of the clock: a machine that does much else is no device that hangs
+		var ahead atomic.Int64 // how far the clock is ahead: a busy machine must not look like a device that hangs
 		path := quickDir(t)
 		s := open(t, Options{
 			Path: path, MaxBytes: MinBytes, Hook: f.hook, every: soon, QueueBytes: 600_000, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },

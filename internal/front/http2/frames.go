@@ -58,7 +58,7 @@ func (r *reader) applySettings(f *xhttp2.SettingsFrame) error {
 		}
 		c.out.queueContent(s)
 	}
-	if c.out.ackSettings(); c.out.flooded { // as in ping
+	if c.out.ackSettings(); c.out.flooded { // the writer waits for this very client, and does not see it
 		return errCalm
 	}
 	return nil
