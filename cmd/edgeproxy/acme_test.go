@@ -277,6 +277,7 @@ tls:
 // challenge, looks at it, and finds the connection closed after the handshake.
 func TestTheHandshakeOfAChallengeEndsTheConnection(t *testing.T) {
 	t.Parallel()
+	program(t) // which leaves the test to another run before pebble starts
 	f := newACMEFile(t, ", challenges: [tls-alpn-01]")
 	p := testkit.StartPebble(t, testkit.PebbleOptions{Address: f.directory, HTTP: f.plain, TLS: testkit.QuietAddress(t)}) // looks elsewhere
 	s := serveBinary(t, "-c", f.write(t, p.CA))

@@ -11,6 +11,7 @@ import (
 // looks at more than a decoder does, and what it has taken it prints.
 func TestTheCollectorTakesWhatWeSend(t *testing.T) {
 	t.Parallel()
+	program(t) // which leaves the test to another run before the collector is built
 	collector := testkit.StartCollector(t)
 	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\nadmission: {policy: always}\ntracing: {endpoint: %q, sample: 1, most_per_second: 1000, service_name: shop}\n",
 		cachedOrigin(t), collector.Endpoint))

@@ -102,10 +102,7 @@ var goFile = regexp.MustCompile(`[A-Za-z0-9_/.]*[a-z0-9_]\.go\b`)
 
 // A file that was renamed was still sent to by the map.
 func TestFilesNamedInDocumentsExist(t *testing.T) {
-	tree, err := load(os.DirFS("../.."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := house(t)
 	files := map[string]bool{}
 	for _, f := range tree.files {
 		for name := f.name; ; { // by each of its ends: proxy/selection.go may stand for internal/proxy/selection.go

@@ -75,10 +75,7 @@ func listedPrograms(t *testing.T) map[string]string {
 // usedPrograms returns the programs that tests, and what they measure with, start or look for by a name that stands in the source.
 func usedPrograms(t *testing.T) map[string]string {
 	t.Helper()
-	tr, err := load(os.DirFS("../.."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := house(t)
 	used := map[string]string{}
 	for _, f := range tr.files {
 		if !f.test && !strings.HasPrefix(f.room, "test/") && f.room != "loadtest" && f.room != "internal/testkit" {
@@ -165,10 +162,7 @@ func commandsOfScripts(t *testing.T) map[string]bool {
 // TestATestWasHiddenFromTheRaceDetector: a file that only one of the two builds has, with the detector or without, has tests of which
 // the run with the detector does not know, so nobody leaves them to the other run. Tests leave themselves by testkit.Plain.
 func TestATestWasHiddenFromTheRaceDetector(t *testing.T) {
-	tr, err := load(os.DirFS("../.."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := house(t)
 	pattern := regexp.MustCompile(`\brace\b`)
 	for _, f := range tr.files {
 		if f.room == "internal/testkit" {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -87,14 +88,16 @@ func (tr *tree) parse(fsys fs.FS, name string) error {
 	return nil
 }
 
-// house loads this module.
+// loadHouse loads this module, once for all tests: they only read it.
+var loadHouse = sync.OnceValues(func() (*tree, error) { return load(os.DirFS("../..")) })
+
+// house returns this module.
 func house(t *testing.T) *tree {
 	t.Helper()
-	const root = "../.."
-	if _, err := os.Stat(root + "/go.mod"); err != nil {
+	if _, err := os.Stat("../../go.mod"); err != nil {
 		t.Fatalf("the module's root is not where it was: %v", err)
 	}
-	tr, err := load(os.DirFS(root))
+	tr, err := loadHouse()
 	if err != nil {
 		t.Fatal(err)
 	}
