@@ -14,6 +14,7 @@ import (
 // FuzzParse asks of any file: it is refused with a place for each problem, in
 // order and each on one line, or taken, and then it is complete.
 func FuzzParse(f *testing.F) {
+	testkit.Plain(f, "thousands of seeds of one goroutine")
 	f.Add([]byte(everyKey))
 	every := testkit.Times(1, 10) // the quick run tries one seed of ten
 	files, err := filepath.Glob("testdata/*.txt")

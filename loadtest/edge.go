@@ -29,7 +29,7 @@ type edge struct {
 // buildEdge compiles edgeproxy into dir and returns the program's path.
 func buildEdge(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "edgeproxy")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "edgeproxy/cmd/edgeproxy")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "edgeproxy/cmd/edgeproxy")
 	cmd.SysProcAttr = processAttributes(syscall.SIGKILL)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build edgeproxy (run from inside the repository, or give --edgeproxy): %w\n%s", err, out)

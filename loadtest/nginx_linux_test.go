@@ -100,6 +100,7 @@ func nginxOf(t *testing.T, r *replay, maxBytes int64) *nginx {
 // TestNginxKeepsToItsSize: by itself its cache manager sleeps up to ten seconds,
 // and the cache would hold all.
 func TestNginxKeepsToItsSize(t *testing.T) {
+	testkit.Alone(t, "nginx has eight seconds of the real clock")
 	const objects, bytes, maxBytes = 1500, 16 << 10, 4 << 20
 	var lines strings.Builder
 	for i := range objects {

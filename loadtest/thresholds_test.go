@@ -39,6 +39,7 @@ func TestWhatSimulateForetellsStandsBesideWhatWasMeasured(t *testing.T) {
 
 func TestBarsThatDoNotHoldFailTheRun(t *testing.T) {
 	testkit.Slow(t, "it starts a proxy for each of several runs")
+	testkit.Plain(t, "most of the time is the start of processes, and the detector watches the driver elsewhere")
 	f := func(fault string, code int, want string, args ...string) {
 		t.Helper()
 		got, stdout, stderr := runDriver(t, fault, append([]string{"--policies", "second-hit", "--disk", "16MiB"}, args...)...)

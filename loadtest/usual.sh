@@ -60,7 +60,7 @@ cd "$repo"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-go build -o "$tmp/edgeproxy" ./cmd/edgeproxy
+scripts/build.sh "$tmp/edgeproxy"
 go build -o "$tmp/loadtest" ./loadtest
 
 # replay TRACE FLAG... : one trace, a file of the folder or a model of one, with the flags of the command line last.

@@ -11,7 +11,9 @@ set -eu
 
 GO=${GO:-go}
 no_proxy=127.0.0.1
-export GO no_proxy
+# Compiled as the program is delivered, which make ci has done already.
+GOFLAGS="$($GO env GOFLAGS) -trimpath"
+export GO GOFLAGS no_proxy
 readme=${1:-README.md}
 whole=$#
 work=$(mktemp -d)

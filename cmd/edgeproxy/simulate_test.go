@@ -22,6 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"edgeproxy/internal/simulate"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -384,14 +385,7 @@ func TestSimulateEndsOnAnInterrupt(t *testing.T) {
 
 // The values that an independent simulator found, through the command line.
 func TestSimulateGivesTheReferenceValues(t *testing.T) {
-	dir := os.Getenv("TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	log := filepath.Join(dir, "adaptsize.tr")
-	if _, err := os.Stat(log); err != nil {
-		t.Skip(err)
-	}
+	log := testkit.Trace(t, "adaptsize.tr")
 	got := simulatedBy(t, "--exact", "--policy", "always,second-hit", "--rotate-requests", "4c", "--capacity", "5%", "--max-object", "1000GiB", log).Results
 	if len(got) != 2 {
 		t.Fatalf("got %d results, want 2", len(got))

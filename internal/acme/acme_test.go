@@ -280,6 +280,7 @@ func TestAnAccountThatTheAuthorityForgotIsMadeAnew(t *testing.T) {
 
 // TestCloseWaitsForNobody closes while the authority is silent, and wants all goroutines back.
 func TestCloseWaitsForNobody(t *testing.T) {
+	testkit.Slow(t, "the last goroutines of the library end after five seconds")
 	r := newRig(t, "a.example")
 	silent := listenAt(t, r.directory)
 	before := runtime.NumGoroutine()

@@ -13,6 +13,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/fit"
+	"edgeproxy/internal/testkit"
 )
 
 // bodyOf makes a tier of n times tierUnit bytes hold n objects.
@@ -200,6 +201,7 @@ func TestOnFitIsToldOfMovesOfAQuarter(t *testing.T) {
 // A cache of another size after a restart is followed at once, for the sizes of the
 // responses are kept, and the sightings are still known.
 func TestARestartWithAnotherCacheSizeIsFollowedWithinOneRotation(t *testing.T) {
+	testkit.Plain(t, "100,000 sightings of one goroutine")
 	f := func(before, after int64) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {

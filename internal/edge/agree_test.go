@@ -33,6 +33,7 @@ func TestProxyStoresExactlyWhatSimulateForetellsOfHEADs(t *testing.T) {
 }
 
 func TestSimulateGivesTheVerdictOfTheProxyOnHEADs(t *testing.T) {
+	testkit.Plain(t, "thousands of requests, one behind another")
 	sameVerdicts(t, readSequence(t, madeUp(), 0).withHeads())
 }
 
@@ -63,6 +64,7 @@ func storesExactly(t *testing.T, seq *sequence, keys int) {
 // In a cache that evicts, what the proxy decides must be what simulate would have
 // decided: its filters have seen the same.
 func TestSimulateGivesTheVerdictOfTheProxyOnEveryRequest(t *testing.T) {
+	testkit.Plain(t, "thousands of requests, one behind another")
 	sameVerdicts(t, readSequence(t, madeUp(), 0))
 }
 

@@ -184,6 +184,7 @@ func shownTLS(c *tls.Config) string {
 // another value. What is marked live is in force after a reload, and what takes a restart
 // is named and changes nothing of what is in force.
 func TestMarksOfSettingsAreTrue(t *testing.T) {
+	testkit.Plain(t, "hundreds of reloads, one behind another")
 	text := everySetting(t)
 	before, err := config.Parse("edge.yaml", text)
 	if err != nil {

@@ -6,6 +6,7 @@ import "sync/atomic"
 // fixed. It is safe for concurrent use. Nil is the empty set.
 type hashes struct {
 	done atomic.Bool
+	some atomic.Bool // set before the first bit is
 	bits []atomic.Uint64
 }
 
@@ -19,7 +20,14 @@ func (s *hashes) add(h uint64) {
 	}
 	i := h >> (64 - hashBits)
 	if word := &s.bits[i/64]; word.Load()&(1<<(i%64)) == 0 {
+		s.filling()
 		word.Or(1 << (i % 64))
+	}
+}
+
+func (s *hashes) filling() {
+	if !s.some.Load() {
+		s.some.Store(true)
 	}
 }
 
@@ -27,19 +35,14 @@ func (s *hashes) add(h uint64) {
 func (s *hashes) merge(other *hashes) {
 	for i := range other.bits {
 		if more := other.bits[i].Load(); more != 0 {
+			s.filling()
 			s.bits[i].Or(more)
 		}
 	}
 }
 
-func (s *hashes) empty() bool {
-	for i := range s.bits {
-		if s.bits[i].Load() != 0 {
-			return false
-		}
-	}
-	return true
-}
+// empty reports that nothing was added. The writer asks every settleAfter, so it does not look at the bits.
+func (s *hashes) empty() bool { return !s.some.Load() }
 
 func (s *hashes) has(h uint64) bool {
 	i := h >> (64 - hashBits)
