@@ -21,7 +21,7 @@ func (c *Caching) table() table {
 			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off. Like all lifetimes from settings it does not apply if the request has Authorization, or a cookie that is neither stripped nor in the key."),
 		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),
 			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. ttl_by_status takes precedence."),
-		live("set_cookie", enum(&c.SetCookie, SetCookieShared, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
+		live("set_cookie", enum(&c.SetCookie, SetCookieRefuse, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
 			"What to do with responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores them without the cookies, store stores them unchanged."),
 		section("bypass", c.Bypass.table(), "A request with one of these bypasses the cache."),
 		live("surrogate_control", boolean(&c.SurrogateControl, false),

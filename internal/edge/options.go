@@ -186,14 +186,14 @@ func invalidation(i config.Invalidate) proxy.Invalidation {
 
 func setCookie(s config.SetCookie) rfc9111.SetCookie {
 	switch s {
-	case config.SetCookieRefuse:
-		return rfc9111.SetCookieRefuse
+	case config.SetCookieShared:
+		return rfc9111.SetCookieShared
 	case config.SetCookieStrip:
 		return rfc9111.SetCookieStrip
 	case config.SetCookieStore:
 		return rfc9111.SetCookieStore
 	default:
-		return rfc9111.SetCookieShared
+		return rfc9111.SetCookieRefuse
 	}
 }
 

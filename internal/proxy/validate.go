@@ -5,6 +5,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/queryrules"
@@ -23,7 +24,8 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	if !ok {
 		return nil
 	}
-	updated, ok := rfc9111.Update(e.Header, from)
+	before := e.Header
+	updated, ok := rfc9111.Update(before, forAll(from, j.route))
 	if !ok {
 		return nil
 	}
@@ -33,9 +35,7 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	if !queryrules.Same(e.Header, updated) {
 		return nil // as well
 	}
-	if !updated.Has("Date") {
-		updated.Add("Date", httpDate(resp.ResponseTime))
-	}
+	addDate(&updated, resp)
 	facts := responseFacts(resp)
 	facts.Status, facts.Header = int(e.Status), updated
 	v := rfc9111.Judge(j.facts, facts, j.route.Caching)
@@ -48,12 +48,39 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	e.Policy = v.Policy
 	p.renew(j, e, v.Why, p.purgedCheck(j, e, purged))
 	h := &outcome{resp: resp, held: cache.NewObject(e), as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
-	if len(v.Strip) > 0 {
-		own := *e
-		own.Serial, own.Header = p.serial.Add(1), storedFields(updated, nil, j.route)
-		h.own = cache.NewObject(&own)
+	if own, differs := askers(before, from, updated, j.route); differs || len(v.Strip) > 0 {
+		addDate(&own, resp)
+		one := *e
+		one.Serial, one.Header = p.serial.Add(1), storedFields(own, nil, j.route)
+		h.own = cache.NewObject(&one)
 	}
 	return h
+}
+
+// forAll returns the fields of a 304 without those that are for the client alone that has asked.
+func forAll(from field.List, r *route) field.List {
+	personal := func(name string) bool { return rfc9111.ForOneClient(name, r.Caching.SetCookie) }
+	if !slices.ContainsFunc(from, func(f field.Field) bool { return personal(f.Name) }) {
+		return from
+	}
+	return from.Without(personal)
+}
+
+// askers returns the fields for the client that has asked: what is stored, updated by the whole 304. They differ from those for all
+// if the 304 has fields for that client alone.
+func askers(stored, from, updated field.List, r *route) (own field.List, differs bool) {
+	if len(forAll(from, r)) == len(from) {
+		return updated, false
+	}
+	own, _ = rfc9111.Update(stored, from)
+	return withOneCacheStatus(rfc9111.EndToEnd(own)), true
+}
+
+// addDate says when resp came, where it did not.
+func addDate(fields *field.List, resp *origin.Response) {
+	if !fields.Has("Date") {
+		fields.Add("Date", httpDate(resp.ResponseTime))
+	}
 }
 
 // renew replaces the stored response by the renewed one, or removes it if it may no longer be stored.

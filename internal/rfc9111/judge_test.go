@@ -169,9 +169,11 @@ func TestJudgePolicy(t *testing.T) {
 
 // RFC 9111 sections 5.2.2.4 and 5.2.2.7.
 func TestQualifiedDirectivesStripFields(t *testing.T) {
+	o := edge
+	o.SetCookie = SetCookieShared
 	f := func(want []string, lines ...string) {
 		t.Helper()
-		j := judged(t, get, edge, lines...)
+		j := judged(t, get, o, lines...)
 		if !slices.Equal(j.Strip, want) || j.Policy.Validate {
 			t.Errorf("%q: got %q, validate %v, want %q and no validation", lines, j.Strip, j.Policy.Validate, want)
 		}

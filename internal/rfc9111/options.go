@@ -75,12 +75,12 @@ type Stale struct {
 type SetCookie uint8
 
 const (
+	// SetCookieRefuse does not store the response.
+	SetCookieRefuse SetCookie = iota
 	// SetCookieShared stores the response with its cookie if the origin says that
 	// it is for everybody: by public, s-maxage, CDN-Cache-Control, or a
 	// Surrogate-Control that replaces Cache-Control.
-	SetCookieShared SetCookie = iota
-	// SetCookieRefuse does not store the response.
-	SetCookieRefuse
+	SetCookieShared
 	// SetCookieStrip stores the response without the field.
 	SetCookieStrip
 	// SetCookieStore stores the response as it is.

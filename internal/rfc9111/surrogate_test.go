@@ -171,9 +171,11 @@ func TestCDNCacheControlGoesBeforeSurrogateControl(t *testing.T) {
 
 // A response for surrogates may be kept for everybody, but not if its request had credentials.
 func TestSurrogateControlAndPersonalResponses(t *testing.T) {
+	o := surrogates
+	o.SetCookie = SetCookieShared
 	f := func(want reason.Reason, req RequestFacts, lines ...string) {
 		t.Helper()
-		if got := Judge(req, response(t, 200, lines...), surrogates).Why; got != want {
+		if got := Judge(req, response(t, 200, lines...), o).Why; got != want {
 			t.Errorf("%+v %q: got %q, want %q", req, lines, got, want)
 		}
 	}

@@ -73,6 +73,22 @@ func Update(stored, from304 field.List) (updated field.List, ok bool) {
 	return merge(stored, from304), true
 }
 
+// ForOneClient reports whether the field of this canonical name in a 304 is for the client alone whose request was
+// validated, and so never replaces or joins what is stored: a cookie, and what follows from that client's
+// credentials or is an order to it (RFC 6265 section 3, RFC 9110 sections 11.6.1 and 11.6.3). The stored response was
+// confirmed as it is, and a 304 that adds such a field says nothing of what others may have. With SetCookieStore no
+// response is for one client.
+func ForOneClient(name string, rule SetCookie) bool {
+	if rule == SetCookieStore {
+		return false
+	}
+	switch name {
+	case "Set-Cookie", "Set-Cookie2", "Authentication-Info", "Www-Authenticate", "Clear-Site-Data":
+		return true
+	}
+	return false
+}
+
 // confirms reports whether a 304 with the header from validates the stored response: no
 // validator of it differs.
 func confirms(stored, from field.List) bool {

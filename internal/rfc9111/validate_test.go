@@ -139,3 +139,17 @@ func TestUpdateMakesNoTagStrong(t *testing.T) {
 	f(`"a"`, `"a"`, `W/"a"`)
 	f(`"a"`, `"a"`, `"a"`)
 }
+
+// What a 304 brings for one client stays out of what is stored, whatever the origin calls the response.
+func TestForOneClient(t *testing.T) {
+	for _, rule := range []SetCookie{SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore} {
+		for name, want := range map[string]bool{
+			"Set-Cookie": true, "Authentication-Info": true, "Www-Authenticate": true, "Clear-Site-Data": true, "Set-Cookie2": true,
+			"Cache-Control": false, "Etag": false, "Expires": false, "Vary": false, "X-Version": false, "Content-Security-Policy": false,
+		} {
+			if got := ForOneClient(name, rule); got != (want && rule != SetCookieStore) {
+				t.Errorf("%s, rule %d: got %v, want %v", name, rule, got, want)
+			}
+		}
+	}
+}
