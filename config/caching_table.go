@@ -20,7 +20,7 @@ func (c *Caching) table() table {
 		live("force_ttl", duration(&c.ForceTTL, 0),
 			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off. Like all lifetimes from settings it does not apply if the request has Authorization, or a cookie that is neither stripped nor in the key."),
 		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),
-			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. ttl_by_status takes precedence."),
+			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. An error that tells of the request, such as 400 or 403, is never stored. ttl_by_status takes precedence over both."),
 		live("set_cookie", enum(&c.SetCookie, SetCookieRefuse, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
 			"What to do with responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores them without the cookies, store stores them unchanged."),
 		section("bypass", c.Bypass.table(), "A request with one of these bypasses the cache."),

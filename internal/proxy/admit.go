@@ -43,6 +43,9 @@ func (h *outcome) responseTo(j *job, key cache.Key) flight.Response {
 	return r
 }
 
+// leastError is the first status of an error.
+const leastError = 400
+
 // answersOne reports whether the response answers the Range or condition of one client.
 func answersOne(h *outcome, j *job) bool {
 	switch h.status {
@@ -54,13 +57,15 @@ func answersOne(h *outcome, j *job) bool {
 
 // markHitForMiss notes a key whose response cannot be shared, so that the next requests for it
 // do not queue. A storable response clears the mark. The answer to a request with credentials
-// says nothing of the others, and a part says nothing of the whole.
+// says nothing of the others, and a part says nothing of the whole. Nor does an error: one bad request would end the
+// sharing for all.
 func (p *Proxy) markHitForMiss(j *job, h *outcome, resp *origin.Response) {
 	switch {
 	case j.span != nil && !j.span.slice:
 	case h.shareable():
 		p.hitForMiss.Clear(j.base)
 	case answersOne(h, j): // and says nothing of what others get
+	case h.status >= leastError:
 	case !h.storable() && j.settings.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
 		p.hitForMiss.Set(j.base, resp.ResponseTime.Add(j.settings.UncacheableFor))
 	}

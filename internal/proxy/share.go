@@ -34,6 +34,9 @@ type wanted interface {
 	// count makes the request a sighting of the key of h. It reports false if h has to be stored for it and there is no memory
 	// for that.
 	count(r *reader, h *outcome, leads bool) bool
+	// outlives reports whether the client waits once more, for a fetch that one of those who wait leads, after another
+	// client's request got the response h, which is not shared.
+	outlives(h *outcome) bool
 	// mayHave reports whether a follower may have the stored response that h is about.
 	mayHave(h *outcome) bool
 
@@ -81,7 +84,8 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 		outcome = flight.Released // it was confirmed for another client
 	}
 	_ = r.Close()
-	return !isLeadersFault(leads, err) && actOnEnd(w, outcome, err)
+	again := isLeadersFault(leads, err) || outcome == flight.Released && !leads && w.outlives(h)
+	return !again && actOnEnd(w, outcome, err)
 }
 
 // use answers w by h, the header that the flight of r has given. It reports not used if w may not have h.
@@ -137,6 +141,11 @@ func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 
 // errNoHeader ends the wait of a follower.
 var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetch of another request", Err: errors.New("no response header arrived in time")}
+
+// mayTellOfRequest reports whether h is an error, which may tell of the request that got it and not of the resource. While
+// something is stored, the resource was well a moment ago. Then those who waited for that request elect another leader, but
+// only once: an origin that is down must not be asked by one client at a time.
+func (h *outcome) mayTellOfRequest() bool { return h != nil && h.held == nil && h.status >= leastError }
 
 // isLeadersFault reports whether a fetch has failed because the leader's client is over its share of the origin. That does
 // not concern followers: one of them leads the next fetch.

@@ -14,6 +14,9 @@ func (o *Options) errorBound(status int) (bound time.Duration, bounded bool) {
 	if ttl, ok := o.TTLByStatus[status]; ok {
 		return clamp(ttl), true
 	}
+	if describesRequest(status) {
+		return 0, true
+	}
 	return clamp(o.ErrorMaxTTL), true
 }
 
@@ -25,6 +28,16 @@ func provocable(status int) bool {
 		return false
 	}
 	return status >= 400 && status <= 599
+}
+
+// describesRequest reports whether an error of this status tells of the request that got it, as its definition says (RFC 9110
+// sections 15.5 and 15.6.2, RFC 6585): another request for the URL may well be answered. 404, 410 and 451 tell of the resource.
+func describesRequest(status int) bool {
+	switch {
+	case status == 400, status == 401, status == 403, status == 501, status == 505:
+		return true
+	}
+	return status >= 405 && status <= 408 || status >= 411 && status <= 417 || status >= 421 && status <= 431
 }
 
 // boundedTo returns the policy with a lifetime of at most span. The response is neither

@@ -1,6 +1,7 @@
 package rfc9111
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -8,11 +9,12 @@ import (
 )
 
 // TestErrorsAreBounded: every 4xx and 5xx that a client may provoke is fresh for at most
-// its limit, and neither kept nor used after that.
+// its limit, and neither kept nor used after that. Those that tell of the request are not
+// stored unless the operator names them.
 func TestErrorsAreBounded(t *testing.T) {
 	o := edge
 	o.BoundErrors, o.ErrorMaxTTL = true, 10*time.Second
-	o.TTLByStatus = map[int]time.Duration{502: 20 * time.Second, 404: time.Minute, 503: 0}
+	o.TTLByStatus = map[int]time.Duration{502: 20 * time.Second, 400: 20 * time.Second, 404: time.Minute, 503: 0}
 	o.Stale = Stale{OriginFailure: time.Hour, ServerError: time.Hour, WhileRevalidate: time.Hour, Keep: time.Hour}
 	lines := []string{"Cache-Control: max-age=600, stale-while-revalidate=600, stale-if-error=600", `ETag: "a"`, "Age: 5"}
 	for status := 200; status <= 599; status++ {
@@ -21,9 +23,9 @@ func TestErrorsAreBounded(t *testing.T) {
 		switch {
 		case status < 400, status == 404, status == 410, status == 451:
 			bound = 0
-		case status == 502:
+		case status == 502, status == 400:
 			bound = 20 * time.Second
-		case status == 503:
+		case status == 503, describesRequest(status):
 			if j.Why != reason.Status {
 				t.Errorf("%d: got %q, want %q", status, j.Why, reason.Status)
 			}
@@ -59,5 +61,20 @@ func TestErrorsAreBounded(t *testing.T) {
 	short := response(t, 500, "Cache-Control: max-age=3")
 	if j := Judge(get, short, o); j.Policy.Lifetime != 3*time.Second {
 		t.Errorf("a shorter lifetime: got %v, want 3s", j.Policy.Lifetime)
+	}
+}
+
+func TestErrorsThatDescribeTheRequest(t *testing.T) {
+	want := []int{
+		400, 401, 403, 405, 406, 407, 408, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 425, 426, 427, 428, 429, 430, 431, 501, 505,
+	}
+	var got []int
+	for status := 200; status <= 599; status++ {
+		if describesRequest(status) {
+			got = append(got, status)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
