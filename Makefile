@@ -37,12 +37,14 @@ TALLY  = .cache/tally
 STEPS  = $(if $(filter off,$(DETECTOR)),undetected,race plain) measure
 COMMON = -pgo=off -vet=off -shuffle=on
 export GOTEST_TALLY ?= $(abspath $(TALLY))
+# Quick tests wait more than they compute, so twice as many packages run at once as there are processors.
+WIDE = $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
 .PHONY: test
 test: $(GOTEST) ## run the quick tests: what a change needs before each commit (only Go needed)
 	@rm -f $(TALLY)
 	@GOTEST_STEP=test $(GOTEST) -least 4000 -says "The quick tests: about 3 minutes the first time, on two cores, most of them to compile; 1 minute afterwards." -- \
-		-short $(COMMON) -timeout=5m ./...
+		-short $(COMMON) -p=$(WIDE) -timeout=5m ./...
 
 .PHONY: test-all
 test-all: $(GOTEST) ## run every test: [DETECTOR=off] (needs gcc and the programs that CONTRIBUTING.md lists)

@@ -32,6 +32,7 @@ func checkEffective(t *testing.T, c *Config) {
 }
 
 func TestWhatIsPrintedMeansTheSame(t *testing.T) {
+	testkit.Plain(t, "hundreds of files are read, one behind another")
 	check := func(name, input string, f Flags) {
 		t.Run(name, func(t *testing.T) {
 			if c, err := parse(caseFile, []byte(input), f, environment); err == nil {

@@ -17,8 +17,9 @@ import (
 	"edgeproxy/internal/edge"
 )
 
-// reloadTimeout bounds a reload, including the answer.
-const reloadTimeout = 30 * time.Second
+// reloadTimeout bounds a reload, including the answer. Thousands of routes take a busy machine half a minute, and who is not
+// answered does not know whether they are in force.
+const reloadTimeout = 3 * time.Minute
 
 func reloadCommand() *cobra.Command {
 	var address, tokenFile string

@@ -16,6 +16,7 @@ import (
 	"github.com/molecule-man/go-brrr"
 
 	"edgeproxy/internal/compress"
+	"edgeproxy/internal/testkit"
 )
 
 var (
@@ -100,6 +101,7 @@ func cutUp(rnd *rand.Rand, body []byte) (pieces [][]byte) {
 }
 
 func TestWhatIsDecodedIsWhatWasEncoded(t *testing.T) {
+	testkit.Plain(t, "one goroutine encodes and decodes")
 	each(t, func(t *testing.T, c compress.Coding, l compress.Level) {
 		rnd := rand.New(rand.NewPCG(1, uint64(c)<<8+uint64(l)))
 		for i, n := range []int{0, 1, 100, 32 << 10, 32<<10 + 1, 300_000, 1 << 20} {

@@ -32,6 +32,7 @@ func TestCheckPassedAFittedWindowThatNoFilterHolds(t *testing.T) {
 
 // Faults looks at configurations with errors too. Their settings may be anything; here they are those of the tests of config.
 func TestFaultsOfAConfigurationWithErrors(t *testing.T) {
+	testkit.Plain(t, "hundreds of files are read, one behind another")
 	cases, err := filepath.Glob("../../config/testdata/*.txt")
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("no cases: %v", err)

@@ -66,6 +66,7 @@ type reference struct {
 const minPeriod = 100
 
 func TestReferenceAdaptsize(t *testing.T) {
+	testkit.Plain(t, "one goroutine replays a trace")
 	referenceTable(t, "adaptsize.tr", []reference{
 		{
 			capacity: 2_804_312,

@@ -7,6 +7,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom/counting"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -69,6 +70,7 @@ func TestExactStopsCountingWhereACounterDoes(t *testing.T) {
 // The production filters must err as often as they foretell, and never on the
 // other side.
 func TestFilterErrsAsForetold(t *testing.T) {
+	testkit.Plain(t, "one goroutine asks a filter")
 	const objects, rate = 120_000, 0.02
 	all := make([]trace.Object, objects)
 	for i := range all {

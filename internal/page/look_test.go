@@ -63,6 +63,7 @@ func wide() *Page {
 }
 
 func TestBrowserShowsAllOfEveryPage(t *testing.T) {
+	testkit.Plain(t, "the browser does the work")
 	t.Parallel()
 	testkit.ReadablePage(t, written(t, wide()), 9)
 	testkit.ReadablePage(t, written(t, sample()), 4)

@@ -29,6 +29,7 @@ func parsed(t *testing.T, yaml string) *config.Config {
 // Every setting of the grid, not only the one that happens to be recommended,
 // must be one that the proxy takes, and mean the same there.
 func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
+	testkit.Plain(t, "hundreds of files are read, one behind another")
 	minute := Rotation{Unit: ByTime, Every: time.Minute}
 	f := func(name string, g Grid) {
 		t.Helper()

@@ -3,6 +3,8 @@ package trace
 import (
 	"math"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // TestRealTraces checks the readers against the facts known of the real files.
@@ -55,6 +57,7 @@ func TestRealTimes(t *testing.T) {
 // TestRealPopularity: 74.3 % of the objects of the production trace were asked
 // for once, 91.5 % at most four times.
 func TestRealPopularity(t *testing.T) {
+	testkit.Plain(t, "one goroutine draws millions of numbers")
 	path := sharedTrace(t, "akamai-tc-popularity.txt")
 	for _, arrivals := range []string{arriveEvenly, arriveInBursts} {
 		tr, err := Read(t.Context(), []string{"popularity:" + path + ",arrivals=" + arrivals}, Options{})

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 )
 
@@ -55,11 +54,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// goTest feeds the report. Its error is what go test itself ended with. Unless args say otherwise twice as many packages are
-// built and tested at once as there are processors, since many tests wait.
+// goTest feeds the report. Its error is what go test itself ended with.
 func goTest(args []string, r *report, stderr io.Writer) error {
-	atOnce := fmt.Sprintf("-p=%d", 2*runtime.NumCPU())
-	cmd := exec.Command(goCommand(), append([]string{"test", "-json", atOnce}, args...)...)
+	cmd := exec.Command(goCommand(), append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

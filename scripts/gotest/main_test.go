@@ -83,6 +83,7 @@ func TestLater(t *testing.T) {
 // TestAFailureIsRunAgainAlone has a test that fails the first time, one that fails always, and one with a data race, as far as
 // the report can see.
 func TestAFailureIsRunAgainAlone(t *testing.T) {
+	testkit.Plain(t, "other processes do the work")
 	testkit.Slow(t, "it starts go test")
 	f := func(name, body string, wantCode int, wantLast, wantIn string) {
 		t.Helper()

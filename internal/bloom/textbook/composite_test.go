@@ -2,6 +2,8 @@ package textbook
 
 import (
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // compose adds all keys, deletes the first so many of them, and returns the
@@ -19,6 +21,7 @@ func compose(added, deleted Set, keys [][2]uint64, gone int) *Composite {
 
 // The secondary filter is made to err, so that its errors can be counted.
 func TestCompositeErrsAsItsFiltersSay(t *testing.T) {
+	testkit.Plain(t, "one goroutine asks a filter")
 	const n, gone, queries = 100_000, 20_000, 1_000_000
 	keys := hashes(71, n)
 	f := func(name string, added, deleted Set, a, b, unseen float64) {

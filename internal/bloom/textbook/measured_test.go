@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/testkit"
 )
 
 // measure returns the share of so many unseen keys that has reports.
@@ -21,6 +22,7 @@ func measure(seed uint64, queries int, has func(hi, lo uint64) bool) float64 {
 // Filters made for n keys at a rate, holding exactly n, are asked for a million
 // unseen keys: within 10 % of the formula, and not above the rate.
 func TestExactlyFullFiltersKeepTheirRate(t *testing.T) {
+	testkit.Plain(t, "one goroutine asks a filter")
 	const n, queries = 20_000, 1_000_000
 	f := func(name string, p, formula float64, s Set) {
 		t.Helper()

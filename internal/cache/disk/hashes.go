@@ -33,6 +33,9 @@ func (s *hashes) filling() {
 
 // merge adds all of other.
 func (s *hashes) merge(other *hashes) {
+	if other.empty() {
+		return
+	}
 	for i := range other.bits {
 		if more := other.bits[i].Load(); more != 0 {
 			s.filling()
