@@ -4,9 +4,7 @@
 #   scripts/fuzz.sh            every target of the module
 #   scripts/fuzz.sh changed    those whose package, or a package or module that it imports, differs from BASE
 #
-# BASE is a commit. Unless said it is where this branch left origin/main, or, on main itself, the last commit that is four hours
-# older than this one: longer ago than one piece of work takes, so rather too many targets run than too few. Without such
-# a commit every target runs. The seeds of all targets run as tests in any case.
+# scripts/base.sh says what BASE is. Without such a commit every target runs. The seeds of all targets run as tests in any case.
 #
 # As many packages run at once as the machine has processors, each target with one worker.
 set -eu
@@ -56,26 +54,8 @@ if [ -z "$folders" ]; then
 	exit 1
 fi
 
-# base: the commit to compare with, or nothing.
-base() {
-	if [ -n "${BASE-}" ]; then
-		git rev-parse --verify --quiet "$BASE^{commit}" || {
-			echo "fuzz: BASE=$BASE is no commit" >&2
-			exit 1
-		}
-		return
-	fi
-	head=$(git rev-parse HEAD 2>/dev/null) || return 0
-	fork=$(git merge-base HEAD origin/main 2>/dev/null) || fork=
-	if [ -n "$fork" ] && [ "$fork" != "$head" ]; then
-		echo "$fork"
-		return
-	fi
-	git rev-list -1 --before="$(($(git log -1 --format=%ct HEAD) - 14400))" HEAD
-}
-
 if [ "${1-}" = changed ]; then
-	base=$(base)
+	base=$(scripts/base.sh)
 	if [ -n "$base" ]; then
 		work=$(mktemp -d)
 		trap 'rm -rf "$work"' EXIT

@@ -1,7 +1,10 @@
 package testkit
 
 import (
+	"errors"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -15,6 +18,7 @@ const (
 	MarkSlow  = "left to make test-all: "
 	MarkPlain = "left to the run without the race detector: "
 	MarkAlone = "left to make measure: "
+	MarkSame  = "left to make test-all, since nothing that it looks at has changed: "
 )
 
 // Slow leaves the test out of the quick run, which is make test: it takes longer than two seconds, starts a program, loads
@@ -42,6 +46,30 @@ func Alone(tb testing.TB, why string) {
 	tb.Helper()
 	if !measuring {
 		tb.Skip(MarkAlone + why)
+	}
+}
+
+// Changed leaves the test out of make ci if nothing has changed that it looks at, since the commit that EDGEPROXY_TEST_SINCE
+// names: these files and folders of the repository, as patterns of git. It is for a test that takes minutes to build a
+// foreign program. make test-all runs it in any case.
+func Changed(tb testing.TB, paths ...string) {
+	tb.Helper()
+	since := os.Getenv("EDGEPROXY_TEST_SINCE")
+	if since == "" {
+		return
+	}
+	root, err := repository()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command("git", append([]string{"diff", "--quiet", since, "--"}, paths...)...)
+	cmd.Dir = root
+	var differs *exec.ExitError
+	switch out, err := cmd.CombinedOutput(); {
+	case err == nil:
+		tb.Skip(MarkSame + strings.Join(paths, " "))
+	case !errors.As(err, &differs) || differs.ExitCode() != 1:
+		tb.Fatalf("git diff %s: %v\n%s", since, err, out)
 	}
 }
 

@@ -131,7 +131,7 @@ func once(t *testing.T, name string) {
 
 // The marks are words of internal/testkit, which the report has to know.
 func TestTheMarksAreThoseOfTestkit(t *testing.T) {
-	for mark, want := range map[string]string{testkit.MarkSlow: leftSlow, testkit.MarkPlain: leftPlain, testkit.MarkAlone: leftAlone} {
+	for mark, want := range map[string]string{testkit.MarkSlow: leftSlow, testkit.MarkPlain: leftPlain, testkit.MarkAlone: leftAlone, testkit.MarkSame: leftSame} {
 		if marks[mark] != want {
 			t.Errorf("%q: got %q, want %q", mark, marks[mark], want)
 		}

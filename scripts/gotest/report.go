@@ -20,6 +20,7 @@ const (
 	leftSlow  = left + "slow"
 	leftPlain = left + "plain"
 	leftAlone = left + "alone"
+	leftSame  = left + "same" // to nobody: nothing that the test looks at has changed
 )
 
 // marks are the words by which internal/testkit leaves a test to another run.
@@ -27,6 +28,8 @@ var marks = map[string]string{
 	"left to make test-all: ":                     leftSlow,
 	"left to the run without the race detector: ": leftPlain,
 	"left to make measure: ":                      leftAlone,
+
+	"left to make test-all, since nothing that it looks at has changed: ": leftSame,
 }
 
 // event is one line of "go test -json" (see "go doc test2json").

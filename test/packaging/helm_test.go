@@ -35,6 +35,7 @@ var helmBuilt struct {
 func helm(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
 	beside := testkit.Built(t) // and not within once: it may leave the test out
+	testkit.Changed(t, "packaging/helm", "packaging/docker", "tools/helm", "test/packaging/helm_test.go", "config")
 	b := &helmBuilt
 	b.once.Do(func() {
 		b.path = filepath.Join(filepath.Dir(beside), "helm")
