@@ -76,7 +76,12 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 		return true
 	}
 	h, outcome, err := awaitHeader(w, r)
-	leads = r.Leads()
+	return actOnOutcome(w, r, h, outcome, err)
+}
+
+// actOnOutcome acts on what the wait of w in the flight of r has brought.
+func actOnOutcome(w wanted, r *reader, h *outcome, outcome flight.Outcome, err error) (done bool) {
+	leads := r.Leads()
 	if outcome == flight.Shared {
 		if done, used := use(w, r, h, leads); used {
 			return done
@@ -84,8 +89,10 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 		outcome = flight.Released // it was confirmed for another client
 	}
 	_ = r.Close()
-	again := isLeadersFault(leads, err) || outcome == flight.Released && !leads && w.outlives(h)
-	return !again && actOnEnd(w, outcome, err)
+	if !leads && (isOfLeader(err) || outcome == flight.Released && w.outlives(h)) {
+		return false
+	}
+	return actOnEnd(w, outcome, err)
 }
 
 // use answers w by h, the header that the flight of r has given. It reports not used if w may not have h.
@@ -147,6 +154,6 @@ var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetch of
 // only once: an origin that is down must not be asked by one client at a time.
 func (h *outcome) mayTellOfRequest() bool { return h != nil && h.held == nil && h.status >= leastError }
 
-// isLeadersFault reports whether a fetch has failed because the leader's client is over its share of the origin. That does
+// isOfLeader reports whether a fetch has failed because the leader's client is over its share of the origin. That does
 // not concern followers: one of them leads the next fetch.
-func isLeadersFault(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }
+func isOfLeader(err error) bool { return errors.Is(err, origin.ErrShare) }

@@ -33,8 +33,8 @@ func provocable(status int) bool {
 // describesRequest reports whether an error of this status tells of the request that got it, as its definition says (RFC 9110
 // sections 15.5 and 15.6.2, RFC 6585): another request for the URL may well be answered. 404, 410 and 451 tell of the resource.
 func describesRequest(status int) bool {
-	switch {
-	case status == 400, status == 401, status == 403, status == 501, status == 505:
+	switch status {
+	case 400, 401, 403, 501, 505:
 		return true
 	}
 	return status >= 405 && status <= 408 || status >= 411 && status <= 417 || status >= 421 && status <= 431
