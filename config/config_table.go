@@ -88,7 +88,7 @@ func (c *Cache) table() table {
 		section("collapse", table{
 			live("wait", duration(&c.CollapseWait, 5*time.Second).moreThan(0), "If no response head has come by then, one waiting request starts another fetch; the others still wait."),
 		}, "Requests for one key share a fetch."),
-		live("uncacheable_for", duration(&c.UncacheableFor, 10*time.Second), "How long requests do not wait for each other, after a response for the key that is no error was not storable."),
+		live("uncacheable_for", duration(&c.UncacheableFor, 10*time.Second), "How long requests for a key do not wait for each other after a response that was not storable. An error does not count."),
 		section("memory", c.Memory.table(), "What is kept in memory."),
 		section("disk", c.Disk.table(), "What is kept on a disk, behind the memory. It outlives a restart."),
 	)

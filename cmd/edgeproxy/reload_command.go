@@ -17,8 +17,8 @@ import (
 	"edgeproxy/internal/edge"
 )
 
-// reloadTimeout bounds a reload, including the answer. Thousands of routes take a busy machine half a minute, and who is not
-// answered does not know whether they are in force.
+// reloadTimeout bounds a reload, including the answer. A busy machine may need half a minute for a file with thousands of routes.
+// An operator who gets no answer does not know whether the file is in force.
 const reloadTimeout = 3 * time.Minute
 
 func reloadCommand() *cobra.Command {

@@ -121,7 +121,7 @@ type exchange struct {
 	rule       *queryrules.Rule // of the path, for queries; nil: there is none
 	exactOnly  bool             // the rule does not hold for x
 	redirected bool             // x comes from a flight whose response was another's
-	outlived   bool             // another client's request for what x waits for got an error
+	askedAgain bool             // x waits once more, after another client's request for the same got an error
 
 	// The look-up (decide.go).
 

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 )
@@ -34,9 +35,9 @@ type wanted interface {
 	// count makes the request a sighting of the key of h. It reports false if h has to be stored for it and there is no memory
 	// for that.
 	count(r *reader, h *outcome, leads bool) bool
-	// outlives reports whether the client waits once more, for a fetch that one of those who wait leads, after another
-	// client's request got the response h, which is not shared.
-	outlives(h *outcome) bool
+	// asksAgain reports whether the client waits for one more fetch, which one of those who wait leads, after h was the answer
+	// to another client's request and is not shared.
+	asksAgain(h *outcome) bool
 	// mayHave reports whether a follower may have the stored response that h is about.
 	mayHave(h *outcome) bool
 
@@ -89,7 +90,7 @@ func actOnOutcome(w wanted, r *reader, h *outcome, outcome flight.Outcome, err e
 		outcome = flight.Released // it was confirmed for another client
 	}
 	_ = r.Close()
-	if !leads && (isOfLeader(err) || outcome == flight.Released && w.outlives(h)) {
+	if !leads && (isOfLeader(err) || outcome == flight.Released && w.asksAgain(h)) {
 		return false
 	}
 	return actOnEnd(w, outcome, err)
@@ -149,10 +150,16 @@ func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 // errNoHeader ends the wait of a follower.
 var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetch of another request", Err: errors.New("no response header arrived in time")}
 
-// mayTellOfRequest reports whether h is an error, which may tell of the request that got it and not of the resource. While
-// something is stored, the resource was well a moment ago. Then those who waited for that request elect another leader, but
-// only once: an origin that is down must not be asked by one client at a time.
-func (h *outcome) mayTellOfRequest() bool { return h != nil && h.held == nil && h.status >= leastError }
+// asksAfter reports whether a client that has stale waits for one more fetch after h, the answer to another client's request.
+// An error may tell of the request that got it and not of the resource, and while something is stored the resource was well a
+// moment ago. The client waits only once, which asked notes: an origin that is down must not be asked by one client at a time.
+func asksAfter(h *outcome, stale *cache.Object, asked *bool) bool {
+	if *asked || stale == nil || h == nil || h.held != nil || h.status < leastError {
+		return false
+	}
+	*asked = true
+	return true
+}
 
 // isOfLeader reports whether a fetch has failed because the leader's client is over its share of the origin. That does
 // not concern followers: one of them leads the next fetch.

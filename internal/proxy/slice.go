@@ -23,7 +23,7 @@ type slice struct {
 	span       *span
 	key        cache.Key     // of the variant that is wanted
 	redirected bool          // it comes from a flight whose slice was another's
-	outlived   bool          // another client's request got an error meanwhile
+	askedAgain bool          // it waits once more, after another client's request for it got an error
 	stale      *cache.Object // to be validated
 	interim    sendInterim
 	err        error // there is no slice

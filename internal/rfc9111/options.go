@@ -20,11 +20,10 @@ type Options struct {
 	TTLByStatus map[int]time.Duration
 	// BoundErrors limits the freshness of a 4xx or 5xx in this cache to ErrorMaxTTL; if that
 	// is zero, none is stored. A client can provoke such a response for a URL that answers
-	// others well, and the origin's lifetime is not meant for that. An error whose definition says
-	// that it tells of the request (400, 401, 403, 405 to 408, 411 to 417, 421 to 431, 501,
-	// 505) is not stored at all. If TTLByStatus has the
-	// status, its value is the limit of either. 404, 410 and 451 tell of the resource itself and have
-	// no limit. A response with a limit is never used stale, and never validated.
+	// others well, and the origin's lifetime is not meant for that. Errors that tell of the
+	// request by their definition are not stored at all: 400, 401, 403, 405 to 408, 411 to 417,
+	// 421 to 431, 501, 505. If TTLByStatus has the status, its value is the limit instead. 404,
+	// 410 and 451 tell of the resource itself and have no limit. A response with a limit is never used stale, and never validated.
 	BoundErrors bool
 	ErrorMaxTTL time.Duration
 	// ForcedTTL replaces any lifetime of a 200, 203, 301 or 308. It cancels no
