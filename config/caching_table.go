@@ -16,7 +16,7 @@ func (c *Caching) table() table {
 			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().withExample("60s"),
 		section("heuristic", c.Heuristic.table(), "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
 		live("ttl_by_status", ttls(&c.TTLByStatus),
-			"Lifetimes of other statuses without freshness information.").withExample("{404: 10s}"),
+			"Lifetimes of statuses without freshness information, and the longest ones of errors with it; 0s stores no such error.").withExample("{404: 10s}"),
 		live("force_ttl", duration(&c.ForceTTL, 0),
 			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off. Like all lifetimes from settings it does not apply if the request has Authorization, or a cookie that is neither stripped nor in the key."),
 		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),

@@ -119,6 +119,15 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 			v.fail(at, "want "+field+" to stay, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
 		}
 	}
+	if only := r.Headers.Request.Only; len(only) > 0 && !slices.ContainsFunc(only, func(of string) bool { return removes(of, field) }) {
+		at := descendant(route, rules+"only")
+		if !v.src.given(at) {
+			at = rules + "only"
+		}
+		if v.noErrorAt(at) {
+			v.fail(at, "want "+field+" among them, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
+		}
+	}
 	for name := range r.Headers.Request.Set {
 		at := child(descendant(route, rules+"set"), name)
 		if !v.src.given(at) {

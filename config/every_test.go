@@ -48,7 +48,7 @@ func everyInherited() Inherited {
 		Access:     Access{Allow: networksOf("10.0.0.0/8", "192.0.2.0/24"), Deny: networksOf("192.0.2.0/24"), BasicAuth: BasicAuth{true, "staff", "staff"}},
 		ErrorPages: map[string]string{"403": "denied.html", "5xx": "all.html"},
 		Headers: Headers{
-			Request:  FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}},
+			Request:  RequestRules{FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}}, []string{"X-All-*", "Accept-Encoding"}},
 			Response: FieldRules{[]string{"X-Powered-By"}, map[string]string{"X-Content-Type-Options": "nosniff"}},
 			Own:      OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Own": "all"}},
 		},
@@ -115,7 +115,7 @@ func wantEveryKey() *Config {
 				Inherited: Inherited{
 					AllowAmbiguousPath: false, UnusualNames: false, TotalTimeout: 10 * time.Minute,
 					Headers: Headers{
-						Request:  FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}},
+						Request:  RequestRules{FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}}, []string{"X-Debug", "Server", "Accept-Encoding"}},
 						Response: FieldRules{[]string{"Server", "X-Internal-*", "X-Powered-By"}, map[string]string{"X-Frame-Options": "DENY"}},
 						Own:      OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
 					},

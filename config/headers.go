@@ -8,9 +8,9 @@ import (
 
 // Headers are a route's rules for header fields.
 type Headers struct {
-	Request  FieldRules // for requests, before keys are made of them and they are sent to origins
-	Response FieldRules // for responses of origins, before they are judged and stored
-	Own      OwnFields  // for responses that edgeproxy makes itself
+	Request  RequestRules // for requests, before keys are made of them and they are sent to origins
+	Response FieldRules   // for responses of origins, before they are judged and stored
+	Own      OwnFields    // for responses that edgeproxy makes itself
 }
 
 // OwnFields are fields that edgeproxy adds to its own responses.
@@ -22,6 +22,12 @@ type OwnFields struct {
 type FieldRules struct {
 	Remove []string          // names; a * at the end stands for any ending
 	Set    map[string]string // values by name
+}
+
+// RequestRules also let through only some fields of clients.
+type RequestRules struct {
+	FieldRules
+	Only []string // names; a * at the end stands for any ending. Empty: all
 }
 
 func (r *FieldRules) table() table {
@@ -104,7 +110,8 @@ func (d *decoder) namedValues(dst *map[string]string, want string, read func(*st
 
 func (h *Headers) table() table {
 	return table{
-		section("request", h.Request.table(), "The request that the origin gets and keys are made of.").asInline(),
+		section("request", append(h.Request.table(), live("only", texts(&h.Request.Only, "field names", "want a list of field names, such as [Accept*, Content-Type]"),
+			"The only fields of clients that the origin gets, besides those that edgeproxy writes; a * at the end stands for any ending, and a * alone lets all through. The list of a route replaces the one at the top.").withExample("[Accept*, Content-Type]")), "The request that the origin gets and keys are made of.").asInline(),
 		section("response", h.Response.table(), "The origin's response, changed before it is judged and stored.").asInline(),
 		section("own", h.Own.table(), "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
 	}

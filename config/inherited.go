@@ -185,6 +185,15 @@ func (r FieldRules) mergedOver(top FieldRules) FieldRules {
 	return out
 }
 
+// mergedOver is as for FieldRules. The list of the only fields is that of r, if it has one.
+func (r RequestRules) mergedOver(top RequestRules) RequestRules {
+	out := RequestRules{r.FieldRules.mergedOver(top.FieldRules), r.Only}
+	if len(out.Only) == 0 {
+		out.Only = top.Only
+	}
+	return out
+}
+
 // mergedOver is as for FieldRules.
 func (o OwnFields) mergedOver(top OwnFields) OwnFields {
 	return OwnFields{Set: mergeNames(top.Set, o.Set, strings.EqualFold)}

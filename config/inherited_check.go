@@ -39,7 +39,9 @@ func (v *validator) ownInherited(path string, r *Route) {
 		"want a list, or none: an empty list does not say whether access.deny at the top applies")
 	v.nullNames(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
 	v.nullNames(descendant(path, "headers.own.set"), own.Headers.Own.Set, top.Headers.Own.Set, nil)
-	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request, &top.Headers.Request}, "response": {&own.Headers.Response, &top.Headers.Response}} {
+	v.emptyList(descendant(path, "headers.request.only"), len(own.Headers.Request.Only) == 0, len(top.Headers.Request.Only),
+		`want names, or ["*"] for every field: an empty list does not say whether headers.request.only at the top applies`)
+	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request.FieldRules, &top.Headers.Request.FieldRules}, "response": {&own.Headers.Response, &top.Headers.Response}} {
 		at := descendant(path, "headers."+name)
 		v.nullNames(child(at, "set"), rules[0].Set, rules[1].Set, rules[1].Remove)
 		v.emptyList(child(at, "remove"), len(rules[0].Remove) == 0, len(rules[1].Remove),
@@ -89,7 +91,10 @@ func (c *Config) warnOfInherited(warn func(path, text string)) {
 	for _, status := range slices.Sorted(maps.Keys(top.ErrorPages)) {
 		idle(child("error_pages", status), true, func(r *Route) bool { return r.ErrorPages[status] == top.ErrorPages[status] })
 	}
-	c.unusedFields(idle, "headers.request", &top.Headers.Request, func(r *Route) *FieldRules { return &r.Headers.Request })
+	idle("headers.request.only", len(top.Headers.Request.Only) > 0, func(r *Route) bool {
+		return !r.AnswersItself() && slices.Equal(r.Headers.Request.Only, top.Headers.Request.Only)
+	})
+	c.unusedFields(idle, "headers.request", &top.Headers.Request.FieldRules, func(r *Route) *FieldRules { return &r.Headers.Request.FieldRules })
 	c.unusedFields(idle, "headers.response", &top.Headers.Response, func(r *Route) *FieldRules { return &r.Headers.Response })
 }
 

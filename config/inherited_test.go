@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestRoutesInheritNameByName(t *testing.T) {
 		Access:     Access{Allow: networksOf("10.0.0.0/8"), Deny: networksOf("10.9.0.0/16"), BasicAuth: BasicAuth{true, "staff", "staff"}},
 		ErrorPages: map[string]string{"404": "missing.html", "5xx": "sorry.html"},
 		Headers: Headers{
-			FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1", "Authorization": "secret-of-all", "X-Own": "v-hunter2"}},
+			RequestRules{FieldRules: FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1", "Authorization": "secret-of-all", "X-Own": "v-hunter2"}}},
 			FieldRules{[]string{"Server", "X-Internal-*"}, map[string]string{"X-Frame-Options": "DENY", "X-Internal-Id": "a", "X-Other": "b"}},
 			OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
 		},
@@ -71,8 +72,12 @@ func TestRoutesInheritNameByName(t *testing.T) {
 	})
 	f("error_pages: {404: null, 5xx: null}", func(h *Inherited) { h.ErrorPages = nil })
 	f("headers: {request: {remove: [X-Own], set: {x-edge: \"2\"}}}", func(h *Inherited) {
-		h.Headers.Request = FieldRules{[]string{"X-Own", "X-Debug"}, map[string]string{"x-edge": "2", "Authorization": "secret-of-all"}}
+		h.Headers.Request.FieldRules = FieldRules{[]string{"X-Own", "X-Debug"}, map[string]string{"x-edge": "2", "Authorization": "secret-of-all"}}
 	})
+	f("headers: {request: {only: [Accept*]}}", func(h *Inherited) { h.Headers.Request.Only = []string{"Accept*"} })
+	if got := inForceAt(t, "origins: {app: {servers: [\"http://h\"]}}\nheaders: {request: {only: [Cookie]}}\n", "match: {path: /a}").Routes[0].Headers.Request.Only; !slices.Equal(got, []string{"Cookie"}) {
+		t.Errorf("only fields at the top: got %q", got)
+	}
 	f("headers: {response: {remove: [x-internal-*, server], set: {X-Other: null}}}", func(h *Inherited) {
 		h.Headers.Response = FieldRules{[]string{"x-internal-*", "server"}, map[string]string{"X-Frame-Options": "DENY"}}
 	})

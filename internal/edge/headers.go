@@ -2,6 +2,7 @@ package edge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"edgeproxy/config"
@@ -13,7 +14,7 @@ import (
 // headerRules returns a route's header rules. Its error joins a
 // *field.RuleError for each fault of the first bad section: request, response, own.
 func headerRules(h config.Headers) (request, response, own fieldrules.Rules, err error) {
-	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Set); err != nil {
+	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Only, h.Request.Set); err != nil {
 		return request, response, own, fmt.Errorf("headers.request: %w", err)
 	}
 	if response, err = fieldrules.ForResponses(h.Response.Remove, h.Response.Set); err != nil {
@@ -38,42 +39,63 @@ func ownRules(c *config.Config) fieldrules.Rules {
 // headerFaults checks the top-level header rules, and the effective ones of each route.
 func headerFaults(c *config.Config) (faults config.Errors) {
 	top := c.Headers
-	_, err := proxy.RequestRules(top.Request.Remove, top.Request.Set)
-	faults = append(faults, headerFaultsAt(c, "", "headers.request", top.Request, top.Request, err)...)
+	_, err := proxy.RequestRules(top.Request.Remove, top.Request.Only, top.Request.Set)
+	faults = append(faults, headerFaultsAt(c, "", "headers.request", top.Request.Remove, top.Request.Remove, top.Request.Only, err)...)
 	_, err = fieldrules.ForResponses(top.Response.Remove, top.Response.Set)
-	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response, top.Response, err)...)
+	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response.Remove, top.Response.Remove, nil, err)...)
 	_, err = fieldrules.ForOwn(top.Own.Set)
-	faults = append(faults, headerFaultsAt(c, "", "headers.own", config.FieldRules{Set: top.Own.Set}, config.FieldRules{}, err)...)
+	faults = append(faults, headerFaultsAt(c, "", "headers.own", nil, nil, nil, err)...)
 	for i, r := range c.Routes {
 		at := fmt.Sprintf("routes[%d].", i)
-		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Set)
-		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request, top.Request, err)...)
+		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Only, r.Headers.Request.Set)
+		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request.Remove, top.Request.Remove, r.Headers.Request.Only, err)...)
 		_, err = fieldrules.ForResponses(r.Headers.Response.Remove, r.Headers.Response.Set)
-		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response, top.Response, err)...)
+		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response.Remove, top.Response.Remove, nil, err)...)
 		_, err = fieldrules.ForOwn(r.Headers.Own.Set)
-		faults = append(faults, headerFaultsAt(c, at, "headers.own", config.FieldRules{Set: r.Headers.Own.Set}, config.FieldRules{}, err)...)
-		for _, name := range r.Cache.Key.Headers {
-			if request.Drops(field.Canonical(name)) {
-				faults = append(faults, c.Fault(c.Given(at+"headers.request", "headers.request"), "want no rule for "+name+": cache.key.headers uses it"))
-			}
-		}
+		faults = append(faults, headerFaultsAt(c, at, "headers.own", nil, nil, nil, err)...)
+		faults = append(faults, keyedFieldFaults(c, at, &r, &request)...)
 	}
 	return withoutDuplicates(faults)
 }
 
-// headerFaultsAt returns the faults of the rules r of a route. r includes rules inherited from top. In a list the
-// route's own entries come first.
-func headerFaultsAt(c *config.Config, route, path string, r, top config.FieldRules, err error) (faults config.Errors) {
+// keyedFieldFaults returns a fault for each field that the key of r uses and its rules for requests drop. at is the path of r.
+func keyedFieldFaults(c *config.Config, at string, r *config.Route, request *fieldrules.Rules) (faults config.Errors) {
+	used := map[string]string{} // field names by the setting that uses them
+	for _, name := range r.Cache.Key.Headers {
+		used[name] = "cache.key.headers"
+	}
+	if len(r.Cache.Key.Cookies) > 0 {
+		used["Cookie"] = "cache.key.cookies"
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if !request.Drops(field.Canonical(name)) {
+			continue
+		}
+		want := "want no rule for " + name
+		if len(r.Headers.Request.Only) > 0 {
+			want = "want " + name + " let through by the rules"
+		}
+		faults = append(faults, c.Fault(c.Given(at+"headers.request", "headers.request"), want+": "+used[name]+" uses it"))
+	}
+	return faults
+}
+
+// headerFaultsAt returns the faults of the rules of a route. Its list to remove has its own entries first, and then those of top; its list
+// of the only fields is its own or the one at the top.
+func headerFaultsAt(c *config.Config, route, path string, remove, top, only []string, err error) (faults config.Errors) {
 	for _, e := range joinedErrors[*field.RuleError](err) {
 		at := path + "." + e.Rule
 		own := route + at
-		switch i := slices.Index(r.Remove, e.Name); {
+		switch i := slices.Index(remove, e.Name); {
 		case e.Name == "":
 		case e.Rule == "set":
 			at += "." + e.Name
 			own = route + at
+		case e.Rule == "only":
+			i = slices.Index(only, e.Name)
+			at, own = fmt.Sprintf("%s[%d]", at, i), fmt.Sprintf("%s[%d]", own, i)
 		case i >= 0:
-			at = fmt.Sprintf("%s[%d]", at, slices.Index(top.Remove, e.Name))
+			at = fmt.Sprintf("%s[%d]", at, slices.Index(top, e.Name))
 			own = fmt.Sprintf("%s[%d]", own, i)
 		}
 		faults = append(faults, c.Fault(c.Given(own, at), "want "+e.Want))

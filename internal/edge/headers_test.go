@@ -46,6 +46,14 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 	f("twice of our own", "  headers: {own: {set: {X-A: a, x-a: b}}}\n", `e.yaml:5:38: routes[0].headers.own.set.x-a: b: want each field once, whatever its case`)
 	f("a bare star", "  headers: {request: {remove: [\"*\"]}}\n", "e.yaml:5:32: routes[0].headers.request.remove[0]: *: "+token)
 	f("no value", "  headers: {request: {set: {X-A: \"\"}}}\n", `e.yaml:5:34: routes[0].headers.request.set.X-A: "": `+value)
+	f("the only fields", "  headers: {request: {only: [Accept*, \"*\"]}}\n  cache: {key: {headers: [X-Lang]}}\n")
+	f("fields that are not removed anyway", "  headers: {request: {only: [Accept, Host, \"a b\"]}}\n",
+		"e.yaml:5:38: routes[0].headers.request.only[1]: Host: "+free, "e.yaml:5:44: routes[0].headers.request.only[2]: a b: "+token)
+	f("what selects and is not let through", "  headers: {request: {only: [Accept]}}\n  cache: {key: {headers: [X-Lang], cookies: [id]}}\n",
+		"e.yaml:5:13: routes[0].headers.request: want Cookie let through by the rules: cache.key.cookies uses it",
+		"e.yaml:5:13: routes[0].headers.request: want X-Lang let through by the rules: cache.key.headers uses it")
+	f("cookies that select", "  headers: {request: {remove: [Cookie]}}\n  cache: {key: {cookies: [id]}}\n",
+		"e.yaml:5:13: routes[0].headers.request: want no rule for Cookie: cache.key.cookies uses it")
 	f("what selects", "  headers: {request: {remove: [\"X-*\"]}}\n  cache: {key: {headers: [X-Lang]}}\n",
 		"e.yaml:5:13: routes[0].headers.request: want no rule for X-Lang: cache.key.headers uses it")
 }

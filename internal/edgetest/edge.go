@@ -183,8 +183,8 @@ type OtherRoute struct {
 
 // FieldRules are rules for fields, as a route has them.
 type FieldRules struct {
-	Remove []string
-	Set    map[string]string
+	Remove, Only []string
+	Set          map[string]string
 }
 
 // Edge is a running edge. Its fields are for reading, but for tests that break it.

@@ -67,7 +67,7 @@ func (o *Options) requestRules(route string) (fieldrules.Rules, error) {
 		}
 		set["X-Route"] = route
 	}
-	return proxy.RequestRules(o.Request.Remove, set)
+	return proxy.RequestRules(o.Request.Remove, o.Request.Only, set)
 }
 
 // Reload has requests that begin from now on go by what is live of o, as a reload of the

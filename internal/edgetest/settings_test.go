@@ -29,7 +29,7 @@ import (
 //	error-max-ttl D           10s if not set
 //	ttl-by-status STATUS D    may be set several times
 //	bypass-header NAME..., bypass-cookie NAME..., strip-cookie NAME...
-//	request-remove NAME..., request-set NAME VALUE, response-remove NAME..., response-set NAME VALUE
+//	request-remove NAME..., request-only NAME..., request-set NAME VALUE, response-remove NAME..., response-set NAME VALUE
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
@@ -64,6 +64,9 @@ func (o *Options) apply(s *step) error {
 		return nil
 	case key == "request-remove":
 		o.Request.Remove = w[1:]
+		return nil
+	case key == "request-only":
+		o.Request.Only = w[1:]
 		return nil
 	case key == "response-remove":
 		o.Response.Remove = w[1:]

@@ -18,16 +18,27 @@ const (
 // Rules remove fields from a message and set others. They are immutable; a nil *Rules
 // has no rule.
 type Rules struct {
-	removed  map[string]bool        // canonical
-	prefixes []string               // canonical prefixes, of names with a *
+	removed  names
+	only     *names                 // all others are removed as well; nil is all
 	reserved func(name string) bool // no rule may remove or set such a field
 	set      List
 	values   map[string][]byte // of set, by canonical name
 }
 
+// names are names of fields, and how names begin.
+type names struct {
+	whole    map[string]bool // canonical
+	prefixes []string        // canonical
+}
+
+// has reports whether the field of this canonical name is among them.
+func (n *names) has(name string) bool {
+	return n.whole[name] || slices.ContainsFunc(n.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
 // RuleError says what is wrong with one rule.
 type RuleError struct {
-	Rule string // "remove" or "set"
+	Rule string // "remove", "only" or "set"
 	Name string // as it was given; "" if it is about the rule
 	Want string
 }
@@ -40,26 +51,42 @@ func (e *RuleError) Error() string {
 }
 
 // NewRules returns the rules that remove fields by name and set others to a literal
-// value. Names may be in any case. A * at the end of a name to remove matches any
-// ending. A field that is set is the only one of its name. Fields for which reserved
-// returns true can be neither removed nor set, and a * does not remove them; reserved gets
-// canonical names. The error joins a *RuleError for each mistake. Without any rule the
+// value. If only is not empty, they also remove each field that it does not name. Names may be
+// in any case. A * at the end of a name of remove or only matches any ending, and a * alone of
+// only any name. A field that is set is the only one of its name. Fields for which reserved
+// returns true can be neither removed nor set nor named by only, and no rule removes them;
+// reserved gets canonical names. The error joins a *RuleError for each mistake. Without any rule the
 // result is nil.
-func NewRules(remove []string, set map[string]string, reserved func(name string) bool) (*Rules, error) {
-	r := &Rules{removed: map[string]bool{}, reserved: reserved, values: map[string][]byte{}}
+func NewRules(remove, only []string, set map[string]string, reserved func(name string) bool) (*Rules, error) {
+	r := &Rules{reserved: reserved, values: map[string][]byte{}}
 	var problems []error
 	fail := func(rule, name, want string) {
 		problems = append(problems, &RuleError{Rule: rule, Name: name, Want: want})
 	}
-	if len(remove) > maxRules {
-		fail("remove", "", fmt.Sprintf("at most %d names, not %d", maxRules, len(remove)))
+	for _, list := range []struct {
+		rule  string
+		names []string
+	}{{"remove", remove}, {"only", only}} {
+		if len(list.names) > maxRules {
+			fail(list.rule, "", fmt.Sprintf("at most %d names, not %d", maxRules, len(list.names)))
+		}
 	}
 	if len(set) > maxRules {
 		fail("set", "", fmt.Sprintf("at most %d fields, not %d", maxRules, len(set)))
 	}
 	for _, name := range remove {
-		if want := r.remove(name); want != "" {
+		if want := r.removed.add(name, reserved); want != "" {
 			fail("remove", name, want)
+		}
+	}
+	if len(only) > 0 {
+		r.only = &names{}
+	}
+	for _, name := range only {
+		if name == "*" {
+			r.only.prefixes = append(r.only.prefixes, "")
+		} else if want := r.only.add(name, reserved); want != "" {
+			fail("only", name, want)
 		}
 	}
 	for _, name := range sortedKeys(set) {
@@ -70,7 +97,7 @@ func NewRules(remove []string, set map[string]string, reserved func(name string)
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	if len(remove)+len(set) == 0 {
+	if len(remove)+len(only)+len(set) == 0 {
 		return nil, nil //nolint:nilnil // no rules are no error
 	}
 	return r, nil
@@ -87,19 +114,21 @@ func sortedKeys(m map[string]string) []string {
 
 const wantUnreserved = "another field: this one is framing, belongs to a connection, or is written or evaluated here"
 
-// remove adds a rule that removes a field. If name is not acceptable, it returns what is
+// add adds a name, or how names begin and *. If name is not acceptable, it returns what is
 // wanted instead, else "".
-func (r *Rules) remove(name string) (want string) {
+func (n *names) add(name string, reserved func(name string) bool) (want string) {
 	start, open := strings.CutSuffix(name, "*")
 	switch {
 	case !ValidName(start) || strings.Contains(start, "*") || len(start) > maxNameBytes:
 		return fmt.Sprintf("the name of a field, or how it begins and *, up to %d bytes", maxNameBytes)
 	case open:
-		r.prefixes = append(r.prefixes, Canonical(start))
-	case r.reserved(Canonical(name)):
+		n.prefixes = append(n.prefixes, Canonical(start))
+	case reserved(Canonical(name)):
 		return wantUnreserved
+	case n.whole == nil:
+		n.whole = map[string]bool{Canonical(name): true}
 	default:
-		r.removed[Canonical(name)] = true
+		n.whole[Canonical(name)] = true
 	}
 	return ""
 }
@@ -115,7 +144,7 @@ func (r *Rules) put(name, value string) (want string) {
 		return wantUnreserved
 	case r.values[canonical] != nil:
 		return "each field once, whatever its case"
-	case r.removed[canonical]:
+	case r.removed.whole[canonical]:
 		return "the field here or under remove, not both"
 	case value == "" || len(value) > maxValueBytes || !ValidValue(value) || strings.Trim(value, " \t") != value:
 		return fmt.Sprintf("a value of 1 to %d bytes, without control characters or white space around it; remove takes a field away", maxValueBytes)
@@ -128,30 +157,28 @@ func (r *Rules) put(name, value string) (want string) {
 // Drops reports whether the rules drop the sender's field of this canonical name: it is
 // removed, or set to another value.
 func (r *Rules) Drops(name string) bool {
-	if r == nil {
+	switch {
+	case r == nil:
 		return false
-	}
-	if r.removed[name] || r.values[name] != nil {
+	case r.values[name] != nil:
 		return true
 	}
-	return slices.ContainsFunc(r.prefixes, func(prefix string) bool {
-		return strings.HasPrefix(name, prefix) && !r.reserved(name)
-	})
+	return (r.removed.has(name) || r.only != nil && !r.only.has(name)) && !r.reserved(name)
 }
 
 // Dropping returns rules that also remove the field of this canonical name, unless r sets
 // it. r may be nil.
 func (r *Rules) Dropping(name string) *Rules {
-	out := &Rules{removed: map[string]bool{name: true}}
 	if r == nil {
-		return out
+		return &Rules{removed: names{whole: map[string]bool{name: true}}, reserved: func(string) bool { return false }}
 	}
 	if r.values[name] != nil {
 		return r
 	}
-	maps.Copy(out.removed, r.removed)
-	out.prefixes, out.reserved, out.set, out.values = r.prefixes, r.reserved, r.set, r.values
-	return out
+	out := *r
+	out.removed.whole = map[string]bool{name: true}
+	maps.Copy(out.removed.whole, r.removed.whole)
+	return &out
 }
 
 // Value returns the value to which the field of this canonical name is set, nil if it is

@@ -12,7 +12,7 @@ import (
 func fixed(name string) bool { return name == "Host" || name == "X-Ours" }
 
 func TestRulesRemoveAndSet(t *testing.T) {
-	r, err := NewRules([]string{"x-a", "X-B*"}, map[string]string{"x-new": "1", "Server": "edge"}, fixed)
+	r, err := NewRules([]string{"x-a", "X-B*"}, nil, map[string]string{"x-new": "1", "Server": "edge"}, fixed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestRulesRemoveAndSet(t *testing.T) {
 }
 
 func TestAStarLeavesFixedFieldsAlone(t *testing.T) {
-	r, err := NewRules([]string{"X-*", "H*"}, nil, fixed)
+	r, err := NewRules([]string{"X-*", "H*"}, nil, nil, fixed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,26 @@ func TestAStarLeavesFixedFieldsAlone(t *testing.T) {
 	}
 }
 
+func TestOnlyRemovesWhatItDoesNotName(t *testing.T) {
+	r, err := NewRules([]string{"Accept-Charset"}, []string{"accept*", "Cookie"}, map[string]string{"X-New": "1"}, fixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := List{{"Host", "h"}, {"Accept", "a"}, {"Accept-Charset", "b"}, {"Cookie", "c"}, {"Cookie2", "d"}, {"X-New", "e"}, {"X-Path", "f"}, {"X-Ours", "g"}}
+	want := List{{"Host", "h"}, {"Accept", "a"}, {"Cookie", "c"}, {"X-Ours", "g"}, {"X-New", "1"}}
+	if diff := cmp.Diff(want, r.Apply(in)); diff != "" {
+		t.Error(diff)
+	}
+	if r.Drops("Accept-Language") || !r.Dropping("Cookie").Drops("Cookie") || !r.Dropping("Cookie").Drops("X-Path") {
+		t.Error("got other fields removed")
+	}
+	if r, err = NewRules(nil, []string{"*"}, nil, fixed); err != nil || r.Drops("X-Path") {
+		t.Errorf("a * alone: got %v, and X-Path removed, want all that clients send", err)
+	}
+}
+
 func TestWithoutRulesNothingChanges(t *testing.T) {
-	r, err := NewRules(nil, nil, fixed)
+	r, err := NewRules(nil, nil, nil, fixed)
 	l := List{{"A", "b"}}
 	if err != nil || r != nil || r.Drops("A") || r.Value("A") != nil || r.Set() != nil || !cmp.Equal(r.Apply(l), l) {
 		t.Errorf("got %v %v, want rules that do nothing", r, err)
@@ -52,6 +70,7 @@ func TestWithoutRulesNothingChanges(t *testing.T) {
 func TestNewRulesSaysAllThatIsWrong(t *testing.T) {
 	_, err := NewRules(
 		[]string{"", "*", "a b", "x**", "HOST", strings.Repeat("x", 129), "X-Both"},
+		[]string{"a b", "x**", "HOST", "Accept"},
 		map[string]string{
 			"X-Ours": "1", "X-Any-*": "1", "a:b": "1", "X-Both": "1", "X-Empty": "", "X-Space": " a", "X-Line": "a\r\nb: c",
 			"X-Twice": "1", "x-twice": "2", "X-Long": strings.Repeat("x", 4097),
@@ -69,13 +88,13 @@ func TestNewRulesSaysAllThatIsWrong(t *testing.T) {
 		got = append(got, rule.Rule+" "+rule.Name)
 	}
 	want := []string{
-		"remove ", "remove *", "remove a b", "remove x**", "remove HOST", "remove " + strings.Repeat("x", 129),
+		"remove ", "remove *", "remove a b", "remove x**", "remove HOST", "remove " + strings.Repeat("x", 129), "only a b", "only x**", "only HOST",
 		"set X-Any-*", "set X-Both", "set X-Empty", "set X-Line", "set X-Long", "set X-Ours", "set X-Space", "set a:b", "set x-twice",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err := NewRules(make([]string, 65), nil, fixed); !strings.Contains(err.Error(), "at most 64 names, not 65") {
+	if _, err := NewRules(make([]string, 65), make([]string, 66), nil, fixed); !strings.Contains(err.Error(), "at most 64 names, not 65") || !strings.Contains(err.Error(), "not 66") {
 		t.Errorf("65 names: got %v", err)
 	}
 }

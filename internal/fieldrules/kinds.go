@@ -10,11 +10,11 @@ import (
 	"edgeproxy/internal/template"
 )
 
-// ForRequests returns rules for fields on their way to the origin. Names may be in any case, and one to remove may end in *. The
-// values may have all placeholders. Hop-by-hop fields are refused. reserved reports that a field, of a name in canonical form, is for the proxy alone to say. The
+// ForRequests returns rules for fields on their way to the origin. Names may be in any case, and one of remove or only may end in *.
+// If only is not empty, what it does not name is removed. The values may have all placeholders. Hop-by-hop fields are refused. reserved reports that a field, of a name in canonical form, is for the proxy alone to say. The
 // error joins a *field.RuleError for each mistake.
-func ForRequests(remove []string, set map[string]string, reserved func(name string) bool) (Rules, error) {
-	return newRules(remove, set, template.All, func(name string) bool {
+func ForRequests(remove, only []string, set map[string]string, reserved func(name string) bool) (Rules, error) {
+	return newRules(remove, only, set, template.All, func(name string) bool {
 		return rfc9111.HopByHop(field.Hyphenated(name)) || reserved(name)
 	})
 }
@@ -22,13 +22,13 @@ func ForRequests(remove []string, set map[string]string, reserved func(name stri
 // ForResponses is ForRequests for fields on their way from the origin, with placeholders of the URL alone: they apply before a
 // response is stored.
 func ForResponses(remove []string, set map[string]string) (Rules, error) {
-	return newRules(remove, set, template.OfURL, reservedInResponses)
+	return newRules(remove, nil, set, template.OfURL, reservedInResponses)
 }
 
 // ForAnswers returns the rules for the fields of an answer in place of an origin, which is not stored, so all placeholders are
 // allowed. The error is that of ForRequests.
 func ForAnswers(set map[string]string) (Rules, error) {
-	return newRules(nil, set, template.All, reservedInResponses)
+	return newRules(nil, nil, set, template.All, reservedInResponses)
 }
 
 // ForOwn returns the rules for fields of all answers that the proxy makes itself, errors included. They only set fields, and their
@@ -42,7 +42,7 @@ func ForOwn(set map[string]string) (Rules, error) {
 			delete(rest, name)
 		}
 	}
-	rules, err := newRules(nil, rest, template.All, reservedInResponses)
+	rules, err := newRules(nil, nil, rest, template.All, reservedInResponses)
 	if err = errors.Join(append(problems, err)...); err != nil {
 		return Rules{}, err
 	}
@@ -69,7 +69,7 @@ func wantInstead(name string) string {
 	return ""
 }
 
-func newRules(remove []string, set map[string]string, allowed template.Placeholders, reserved func(name string) bool) (Rules, error) {
+func newRules(remove, only []string, set map[string]string, allowed template.Placeholders, reserved func(name string) bool) (Rules, error) {
 	texts, made := map[string]string{}, map[string]template.Template{}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -83,7 +83,7 @@ func newRules(remove []string, set map[string]string, allowed template.Placehold
 			texts[name] = t.Text()
 		}
 	}
-	rules, err := field.NewRules(remove, texts, reserved)
+	rules, err := field.NewRules(remove, only, texts, reserved)
 	if err = errors.Join(append(problems, err)...); err != nil {
 		return Rules{}, err
 	}

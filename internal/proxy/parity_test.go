@@ -246,7 +246,7 @@ func (r *recipe) parityCase() *parityCase {
 	c.route.UnusualNames = r.below(4) == 1
 	c.route.AnyLanguageOrder = r.below(2) == 1
 	if r.below(3) == 1 {
-		if c.route.Request, err = RequestRules([]string{"X-Debug", "X-D*"}, map[string]string{"X-Edge": "1"}); err != nil {
+		if c.route.Request, err = RequestRules([]string{"X-Debug", "X-D*"}, nil, map[string]string{"X-Edge": "1"}); err != nil {
 			panic(err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 // RequestRules returns the rules of a route for fields on their way to the origin: those of fieldrules.ForRequests, which cannot
 // change what is ours to say or to evaluate.
-func RequestRules(remove []string, set map[string]string) (fieldrules.Rules, error) {
-	return fieldrules.ForRequests(remove, set, func(name string) bool {
+func RequestRules(remove, only []string, set map[string]string) (fieldrules.Rules, error) {
+	return fieldrules.ForRequests(remove, only, set, func(name string) bool {
 		name = field.Hyphenated(name)
 		return framing(name) || ours(name) || dropRangeAndConditions(name) || precondition(name)
 	})

@@ -60,7 +60,7 @@ func TestWhatARouteSetsAsAuthorizationIsSent(t *testing.T) {
 	if got := asked(); got != nil {
 		t.Errorf("got %q, want none", got)
 	}
-	rules, err := proxy.RequestRules(nil, map[string]string{"Authorization": "Bearer ours"})
+	rules, err := proxy.RequestRules(nil, nil, map[string]string{"Authorization": "Bearer ours"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestWhatARouteSetsAsAuthorizationIsSent(t *testing.T) {
 	if got := asked(); len(got) != 1 || got[0] != "Bearer ours" {
 		t.Errorf("got %q, want what the route sets", got)
 	}
-	if rules, err = proxy.RequestRules([]string{"X-*"}, nil); err != nil {
+	if rules, err = proxy.RequestRules([]string{"X-*"}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Request = rules })
