@@ -251,7 +251,7 @@ func spansOf(p *rfc9111.Policy) [spanCount]time.Duration {
 // formOf returns the booleans of p as a form, and its spans in seconds. It sets formWide if one is no whole number of
 // seconds.
 func formOf(p *rfc9111.Policy) (f form, seconds [spanCount]uint32) {
-	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable} {
+	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable, p.TagWeakened} {
 		if on {
 			f |= 1 << i
 		}

@@ -15,8 +15,8 @@ import (
 // This file encodes an entry, without its content, for what outlives the process. The encoding, little endian, is
 //
 //	 0  version, 1 byte, now 2
-//	 1  flags, 1 byte: bits 0 to 4 are Policy.Explicit, Heuristic, Validate, MustRevalidate and
-//	    Immutable
+//	 1  flags, 1 byte: bits 0 to 5 are Policy.Explicit, Heuristic, Validate, MustRevalidate,
+//	    Immutable and TagWeakened
 //	 2  Status, 2 bytes
 //	 4  length of all of it, 4 bytes
 //	 8  Key, URL: 4 times 8 bytes, Hi before Lo
@@ -56,6 +56,7 @@ const (
 	flagValidate
 	flagMustRevalidate
 	flagImmutable
+	flagTagWeakened
 	allFlags = 1<<iota - 1
 )
 
@@ -104,7 +105,7 @@ func (e *Entry) writtenBytes() int64 {
 
 func (e *Entry) flags() (flags byte) {
 	p := &e.Policy
-	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable} {
+	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable, p.TagWeakened} {
 		if on {
 			flags |= 1 << i
 		}
@@ -212,7 +213,7 @@ func (r *entryReader) entry() *Entry {
 	e.InitialAge = r.duration()
 	e.Policy = rfc9111.Policy{
 		Explicit: flags&flagExplicit != 0, Heuristic: flags&flagHeuristic != 0, Validate: flags&flagValidate != 0,
-		MustRevalidate: flags&flagMustRevalidate != 0, Immutable: flags&flagImmutable != 0,
+		MustRevalidate: flags&flagMustRevalidate != 0, Immutable: flags&flagImmutable != 0, TagWeakened: flags&flagTagWeakened != 0,
 		Lifetime: r.duration(), WhileRevalidate: r.duration(), IfError: r.duration(), OriginFailure: r.duration(), Keep: r.duration(),
 	}
 	counts := r.take(5 * 4)

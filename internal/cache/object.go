@@ -42,6 +42,7 @@ const (
 	formValidate
 	formMustRevalidate
 	formImmutable
+	formTagWeakened
 	formWide      // the tail has the spans of the Policy, to the nanosecond
 	formVaries    // the tail has a selection and the names of Vary
 	formTagged    // the tail has tags
@@ -185,7 +186,7 @@ func (o *Object) Policy() rfc9111.Policy {
 	f := o.form
 	return rfc9111.Policy{
 		Explicit: f&formExplicit != 0, Heuristic: f&formHeuristic != 0, Validate: f&formValidate != 0,
-		MustRevalidate: f&formMustRevalidate != 0, Immutable: f&formImmutable != 0,
+		MustRevalidate: f&formMustRevalidate != 0, Immutable: f&formImmutable != 0, TagWeakened: f&formTagWeakened != 0,
 		Lifetime: o.span(0), WhileRevalidate: o.span(1), IfError: o.span(2), OriginFailure: o.span(3), Keep: o.span(4),
 	}
 }

@@ -77,18 +77,31 @@ func Confirmed(request, h field.List) field.List {
 	if !ok || weak == tag || !rfc9111.ListsWeaklyAlone(request.Values("If-None-Match"), tag) {
 		return h
 	}
+	return SameVary(OfEncoded(h))
+}
+
+// OfEncoded returns the header of a 304 about the response that Encoded has changed as it is about the changed one: a strong tag is
+// weak, and digests of other bytes go.
+func OfEncoded(h field.List) field.List {
+	weak, tagged := rfc9111.Weakened(h)
 	out := make(field.List, 0, len(h)+1)
-	for i := range h {
-		if !Describes(h[i].Name) {
-			out = append(out, h[i])
+	for _, f := range h {
+		if Describes(f.Name) {
+			continue
 		}
-	}
-	for i := range out {
-		if out[i].Name == "Etag" {
-			out[i].Value = weak
+		if f.Name == "Etag" && tagged {
+			f.Value = weak
 		}
+		out = append(out, f)
 	}
-	return SameVary(out)
+	return out
+}
+
+// Weakens reports whether Encoded makes the tag of a response with the header h weak.
+func Weakens(h field.List) bool {
+	tag, _ := h.Get("Etag")
+	weak, ok := rfc9111.Weakened(h)
+	return ok && weak != tag
 }
 
 // SameVary returns the header of a 304 that confirms a response which is selected by Accept-Encoding. Without Vary it leaves

@@ -24,6 +24,8 @@ import (
 //	hang          say nothing until the edge gives up
 //	ranges        know Range: bytes=A-B, A- and -N, and If-Range
 //	bytes TEXT    these bytes are the answer
+//	where F N     the status is N for a request with the field F
+//	exact         compare tags byte by byte
 //
 // An If-None-Match that equals the ETag, by weak comparison, is answered with 304, which has the fields of the answer.
 type answer struct {
@@ -32,11 +34,18 @@ type answer struct {
 	body                    string
 	noDate, chunked         bool
 	untilClose, drop, hang  bool
-	ranges                  bool
+	ranges, exact           bool
+	where                   []condition
 	delay, pause, dripPause time.Duration
 	drip, cut               int
 	bytes                   string
 	asked                   int
+}
+
+// condition is a status for requests with a field.
+type condition struct {
+	field  string
+	status int
 }
 
 func parseAnswer(s *step) (target string, a *answer, err error) {
@@ -65,7 +74,7 @@ func (a *answer) add(line string) (err error) {
 		return nil
 	}
 	flags := map[string]*bool{
-		"no-date": &a.noDate, "chunked": &a.chunked, "until-close": &a.untilClose, "drop": &a.drop, "hang": &a.hang, "ranges": &a.ranges,
+		"no-date": &a.noDate, "chunked": &a.chunked, "until-close": &a.untilClose, "drop": &a.drop, "hang": &a.hang, "ranges": &a.ranges, "exact": &a.exact,
 	}
 	if f := flags[line]; f != nil {
 		*f = true
@@ -86,6 +95,10 @@ func (a *answer) add(line string) (err error) {
 		a.pause, err = time.ParseDuration(rest)
 	case "cut":
 		a.cut, err = strconv.Atoi(rest)
+	case "where":
+		var c condition
+		_, err = fmt.Sscan(rest, &c.field, &c.status)
+		a.where = append(a.where, c)
 	case "drip":
 		n, d, _ := strings.Cut(rest, " ")
 		if a.drip, err = strconv.Atoi(n); err == nil {
@@ -133,10 +146,16 @@ func (a *answer) content(r *Request, n int) string {
 // pick applies what a request asks of an origin that has validators and
 // ranges.
 func (a *answer) pick(r *Request, body string) (status int, part, extra string) {
+	for _, c := range a.where {
+		if r.Header.Get(c.field) != "" {
+			return c.status, body, ""
+		}
+	}
 	same := r.Header.Get("If-Range") == ""
 	for _, f := range a.fields {
 		tag, ok := strings.CutPrefix(f, "ETag: ")
-		if ok && strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/") == strings.TrimPrefix(tag, "W/") {
+		asked := r.Header.Get("If-None-Match")
+		if ok && (asked == tag || !a.exact && strings.TrimPrefix(asked, "W/") == strings.TrimPrefix(tag, "W/")) {
 			return http.StatusNotModified, "", ""
 		}
 		same = same || ok && r.Header.Get("If-Range") == tag

@@ -46,6 +46,9 @@ type Response struct {
 	Server  string
 	Connect time.Duration
 
+	// TagWeakened is for the caller, who may encode the body: the strong entity tag of the header has become weak.
+	TagWeakened bool
+
 	answer *answer // the answer that contains it; nil: none
 }
 

@@ -43,6 +43,7 @@ func (r *route) compressed(request *origin.Request, resp *origin.Response) {
 		resp.Header = compress.Varying(resp.Header)
 		return
 	}
+	resp.TagWeakened = compress.Weakens(resp.Header)
 	resp.Header = compress.Encoded(resp.Header, coding)
 }
 
@@ -113,6 +114,9 @@ func (e *encoding) leave() {
 // confirming returns the header of a 304 as far as it is about the stored response e, of size bytes; false where e was stored
 // before the route compressed, so that it has to be fetched anew.
 func (r *route) confirming(request *origin.Request, e *cache.Entry, size int64, header field.List) (field.List, bool) {
+	if e.Policy.TagWeakened {
+		header = compress.OfEncoded(header)
+	}
 	switch {
 	case r.Compress == nil:
 		return header, true

@@ -257,12 +257,13 @@ func (p *Proxy) lookupKey(x *exchange) *cache.Object {
 func (p *Proxy) lookup(x *exchange) bool {
 	e := p.lookupStored(x)
 	if e == nil {
+		x.wellBefore = x.fwd == fwdVaryMiss
 		return false
 	}
 	age, policy := e.Age(x.start), e.Policy()
 	use := policy.Use(age, x.request, x.route.HonorRequest)
 	if use == rfc9111.UseAfterValidation {
-		x.fwd = fwdStale
+		x.fwd, x.wellBefore = fwdStale, e.Status() < leastError
 		if !x.heldBack && policy.Useful(age) {
 			x.stale = e
 		}

@@ -121,6 +121,7 @@ type exchange struct {
 	rule       *queryrules.Rule // of the path, for queries; nil: there is none
 	exactOnly  bool             // the rule does not hold for x
 	redirected bool             // x comes from a flight whose response was another's
+	wellBefore bool             // an answer that is no error is stored for the URL, or was until it expired
 	askedAgain bool             // x waits once more, after another client's request for the same got an error
 
 	// The look-up (decide.go).

@@ -31,6 +31,9 @@ func (f *fill) leadUnjoinable(x *exchange, key cache.Key) {
 func (p *Proxy) answerByFill(x *exchange, f *fill) {
 	x.fill = f
 	err := f.fetchAndJudge()
+	if err == nil && f.isDoubtful() {
+		f.confirm()
+	}
 	switch h := f.head; {
 	case err != nil:
 		f.endFlight(x, err)

@@ -17,6 +17,7 @@ type inflight = flight.Flight[cache.Key, *outcome]
 //
 //	fetch    asks the origin. A 304 renews the stored response; a failure may be answered by a stale one.
 //	judge    decides what may be done with the response (RFC 9111).
+//	confirm  asks again where an error would take the place of an answer.
 //	admit    gives the head to the clients that wait for it.
 //	store    reads the body, and puts it into the cache.
 //	account  counts the fill, once, however it ends.
@@ -66,9 +67,20 @@ func (f *fill) run(to *inflight) {
 	defer f.abandon()
 	f.flight, f.shared = to, true
 	if f.fetchInFlight() {
-		f.admit()
-		f.store()
+		f.finish()
 	}
+}
+
+// finish admits and stores the judged response, which is asked for again where it is doubtful.
+func (f *fill) finish() {
+	if f.isDoubtful() {
+		if f.confirm(); f.head.held != nil {
+			f.flight.Answer(f.head)
+			return
+		}
+	}
+	f.admit()
+	f.store()
 }
 
 // fetchInFlight asks the origin and judges the response. It reports whether that has to be admitted; else the flight has ended.

@@ -47,7 +47,11 @@ func (f *fill) Begin(to *inflight) (rest func(*inflight)) {
 		return f.run
 	}
 	switch {
-	case !f.fetchInFlight(), f.concludes():
+	case !f.fetchInFlight():
+		return nil
+	case f.isDoubtful():
+		return f.finishInFlight
+	case f.concludes():
 		return nil
 	}
 	if f.admit(); f.resp.Here {
@@ -63,6 +67,14 @@ func (f *fill) storeInFlight(*inflight) {
 	defer f.route.metrics.busy.Add(-1)
 	defer f.abandon()
 	f.store()
+}
+
+// finishInFlight is what Begin leaves where the origin has to be asked again.
+func (f *fill) finishInFlight(*inflight) {
+	f.route.metrics.busy.Add(1)
+	defer f.route.metrics.busy.Add(-1)
+	defer f.abandon()
+	f.finish()
 }
 
 // awaitHead asks the origin and waits for the head, until something else wants the goroutine of the leader.

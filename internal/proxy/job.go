@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"strings"
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
@@ -45,6 +46,11 @@ type job struct {
 	asked      *cache.Object // stale, also when it has turned out to be of no use
 	fallback   *cache.Object // what may stand in for a failure: asked, or what is stale and was not asked about
 	directives rfc9111.RequestDirectives
+
+	// wellBefore says that the URL had an answer that is no error, and selects are the names of the fields by which the
+	// request selected one.
+	wellBefore bool
+	selects    []string
 
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
 	interims interims
@@ -98,6 +104,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	x.run.Watch(&f.asking.Queued)
 	p.originRequest(x, j.request, drop)
 	j.trace = p.traceFetch(x, j.request)
+	j.wellBefore, j.selects = x.wellBefore, x.vary
 	if !x.asks.precondition {
 		j.fallback = x.stale
 	}
@@ -118,7 +125,11 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 // 4.3.1). The client's own conditions have been left out.
 func (j *job) validate(e *cache.Object) {
 	j.stale, j.asked, j.fallback = e, e, e
+	weakened := e.Policy().TagWeakened
 	for _, f := range rfc9111.ValidationFields(e.Header().AppendTo(nil), e.ResponseTime()) {
+		if weakened && f.Name == "If-None-Match" { // not every origin compares weakly
+			f.Value = strings.TrimPrefix(f.Value, "W/")
+		}
 		j.request.Header.Add(f.Name, f.Value)
 	}
 }

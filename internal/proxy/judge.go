@@ -137,6 +137,7 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 func (p *Proxy) storable(j *job, resp *origin.Response, h *outcome) reason.Reason {
 	v := rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching)
 	h.policy, h.age, h.strip = v.Policy, v.Age, v.Strip
+	h.policy.TagWeakened = resp.TagWeakened
 	if v.Why == reason.None && !resp.Body.Framed() {
 		return reason.Incomplete
 	}

@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 
-	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 )
@@ -150,11 +149,11 @@ func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 // errNoHeader ends the wait of a follower.
 var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetch of another request", Err: errors.New("no response header arrived in time")}
 
-// asksAfter reports whether a client that has stale waits for one more fetch after h, the answer to another client's request.
-// An error may tell of the request that got it and not of the resource, and while something is stored the resource was well a
-// moment ago. The client waits only once, which asked notes: an origin that is down must not be asked by one client at a time.
-func asksAfter(h *outcome, stale *cache.Object, asked *bool) bool {
-	if *asked || stale == nil || h == nil || h.held != nil || h.status < leastError {
+// asksAfter reports whether a client waits for one more fetch after h, the answer to another client's request. known says that
+// the resource had an answer that was no error: then h may tell of the request that got it. The client waits only once, which asked
+// notes: an origin that is down must not be asked by one client at a time.
+func asksAfter(h *outcome, known bool, asked *bool) bool {
+	if *asked || !known || h == nil || h.held != nil || h.status < leastError {
 		return false
 	}
 	*asked = true

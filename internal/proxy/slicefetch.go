@@ -84,7 +84,7 @@ func (sl *slice) redirect(h *outcome, _ bool) (done bool) {
 	return sl.findStored()
 }
 
-func (sl *slice) asksAgain(h *outcome) bool { return asksAfter(h, sl.stale, &sl.askedAgain) }
+func (sl *slice) asksAgain(h *outcome) bool { return asksAfter(h, sl.stale != nil, &sl.askedAgain) }
 
 func (sl *slice) mayHave(h *outcome) bool { return sl.s.job.route.shares(h, sl.s.job.directives) }
 

@@ -45,6 +45,7 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	e.Header = storedFields(updated, v.Strip, j.route)
 	e.ResponseTime = resp.ResponseTime
 	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
+	v.Policy.TagWeakened = e.Policy.TagWeakened
 	e.Policy = v.Policy
 	p.renew(j, e, v.Why, p.purgedCheck(j, e, purged))
 	h := &outcome{resp: resp, held: cache.NewObject(e), as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}

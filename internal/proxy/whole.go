@@ -93,7 +93,7 @@ func (w whole) count(r *reader, h *outcome, leads bool) bool {
 	return w.x.p.countByFlight(w.x, r, h, leads)
 }
 
-func (w whole) asksAgain(h *outcome) bool { return asksAfter(h, w.x.stale, &w.x.askedAgain) }
+func (w whole) asksAgain(h *outcome) bool { return asksAfter(h, w.x.wellBefore, &w.x.askedAgain) }
 
 func (w whole) mayHave(h *outcome) bool { return w.x.route.shares(h, w.x.request) }
 

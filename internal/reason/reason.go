@@ -33,6 +33,7 @@ const (
 	Method
 	Partial
 	NotModified
+	Unconfirmed // an error in the place of an answer, which a request of the proxy's own does not get
 
 	// The request: the cache was not asked, or must not answer.
 
@@ -87,7 +88,7 @@ var words = [Count]string{
 	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", NotDrawn: "not-drawn", AdmissionDenies: "never",
 	NoStore: "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
 	VaryStar: "vary-star", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
-	NotModified:    "not-modified",
+	NotModified: "not-modified", Unconfirmed: "unconfirmed",
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",

@@ -21,7 +21,12 @@ func TestErrorsAreBounded(t *testing.T) {
 		j := Judge(get, response(t, status, lines...), o)
 		bound := 10 * time.Second
 		switch {
-		case status < 400, status == 404, status == 410, status == 451:
+		case status == 404: // its bound is that of ttl_by_status
+			if j.Why != reason.None || j.Policy.Lifetime != 65*time.Second || j.Policy.WhileRevalidate != time.Minute || j.Policy.OriginFailure != 10*time.Minute {
+				t.Errorf("404: got %q and %+v, want it fresh for a minute, and stale as others", j.Why, j.Policy)
+			}
+			continue
+		case status < 400, status == 410, status == 451:
 			bound = 0
 		case status == 502, status == 400:
 			bound = 20 * time.Second

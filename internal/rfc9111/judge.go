@@ -56,7 +56,7 @@ func Judge(req RequestFacts, resp ResponseFacts, o Options) Judgement {
 		if bound == 0 {
 			return Judgement{Why: reason.Status}
 		}
-		p = p.boundedTo(age + bound)
+		p = p.boundedTo(age, bound, provocable(resp.Status))
 	}
 	if why := refusesUse(&d, p, l, &req, &resp, age); why != reason.None {
 		return Judgement{Why: why}

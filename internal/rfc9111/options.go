@@ -14,7 +14,8 @@ type Options struct {
 	DefaultTTL time.Duration
 	// Heuristic computes a lifetime from Last-Modified. It has precedence over DefaultTTL.
 	Heuristic Heuristic
-	// TTLByStatus is the lifetime, by status, of responses without an explicit one.
+	// TTLByStatus is the lifetime, by status, of responses without an explicit one. With BoundErrors
+	// it bounds the lifetime of errors that have one as well.
 	// It has precedence over Heuristic and DefaultTTL, even if its value is zero,
 	// which means no lifetime. The map is only read.
 	TTLByStatus map[int]time.Duration
@@ -22,8 +23,9 @@ type Options struct {
 	// is zero, none is stored. A client can provoke such a response for a URL that answers
 	// others well, and the origin's lifetime is not meant for that. Errors that tell of the
 	// request by their definition are not stored at all: 400, 401, 403, 405 to 408, 411 to 417,
-	// 421 to 431, 501, 505. If TTLByStatus has the status, its value is the limit instead. 404,
-	// 410 and 451 tell of the resource itself and have no limit. A response with a limit is never used stale, and never validated.
+	// 421 to 431, 501, 505. If TTLByStatus has the status, its value is the limit instead, and zero stores none. 404,
+	// 410 and 451 tell of the resource itself: they have no limit but that of TTLByStatus. Any other error is never used stale, and
+	// never validated.
 	BoundErrors bool
 	ErrorMaxTTL time.Duration
 	// ForcedTTL replaces any lifetime of a 200, 203, 301 or 308. It cancels no

@@ -21,11 +21,15 @@ type Policy struct {
 	MustRevalidate bool
 	// Immutable says that the response does not change while it is fresh (RFC 8246).
 	Immutable bool
+	// TagWeakened says that the entity tag of the response is the weak form of the strong one by which its origin knows it:
+	// what the origin has sent was encoded on its way here. Judge leaves it false.
+	TagWeakened bool
 
 	// WhileRevalidate, IfError and OriginFailure are for how long after Lifetime
 	// the response may be used stale: while it is validated (RFC 5861 section 3),
 	// in place of a server error (section 4), and if no answer comes at all (RFC
-	// 9111 section 4.2.4). They are zero if stale use is forbidden.
+	// 9111 section 4.2.4). After a failure it may be used within WhileRevalidate as well:
+	// it is what others get meanwhile. They are zero if stale use is forbidden.
 	WhileRevalidate, IfError, OriginFailure time.Duration
 
 	// Keep is for how long after Lifetime the response is worth keeping, to be
@@ -121,18 +125,15 @@ type Failure uint8
 const (
 	// OriginFailure: no answer, or an incomplete one.
 	OriginFailure Failure = iota
-	// ServerError: a 500, 502, 503 or 504 (RFC 5861 section 4).
+	// ServerError: a 5xx, which a cache may take for no answer (RFC 9111 section 4.3.3). RFC 5861
+	// section 4 names 500, 502, 503 and 504; proxies before the origin have others, such as 520.
 	ServerError
 )
 
 // FailureOf returns the failure that an origin's answer of this status is. Ok is
 // false if it is none.
 func FailureOf(status int) (kind Failure, ok bool) {
-	switch status {
-	case 500, 502, 503, 504:
-		return ServerError, true
-	}
-	return 0, false
+	return ServerError, status >= 500 && status <= 599
 }
 
 // MayServeStale reports whether a response of this age, which could not be
@@ -154,6 +155,7 @@ func (p Policy) MayServeStale(age time.Duration, kind Failure, req RequestDirect
 	if kind == OriginFailure {
 		window = p.OriginFailure
 	}
+	window = max(window, p.WhileRevalidate)
 	if honor && req.StaleIfError.Valid() {
 		window = max(window, req.StaleIfError.Duration())
 	}
