@@ -134,7 +134,7 @@ func (t stoppedTier) drop(ctx context.Context, urls []string) (string, error) {
 func canonicalURL(raw string) (string, error) {
 	scheme, _, _ := strings.Cut(raw, "://")
 	scheme = strings.ToLower(scheme)
-	target, err := wire.ParseTarget([]byte(raw), scheme, false)
+	target, err := wire.ParseTarget([]byte(raw), scheme, false, new([]byte))
 	if err != nil {
 		return "", err
 	}
@@ -142,5 +142,5 @@ func canonicalURL(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return scheme + "://" + string(host) + string(target.Raw), nil
+	return scheme + "://" + string(host) + string(target.Normal), nil
 }

@@ -54,7 +54,7 @@ func purgeCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.urls, "url", nil, "an absolute `URL`; --url, --prefix, --host and --tag may be repeated")
-	flags.StringArrayVar(&f.prefixes, "prefix", nil, "a `PREFIX` of absolute URLs with its scheme, byte for byte, such as http://a.example/img/")
+	flags.StringArrayVar(&f.prefixes, "prefix", nil, "a `PREFIX` of absolute URLs with its scheme, such as http://a.example/img/")
 	flags.StringArrayVar(&f.hosts, "host", nil, "a `HOST`, with its port if that is not the default one")
 	flags.StringArrayVar(&f.tags, "tag", nil, "a `TAG` as the origin sent it")
 	flags.BoolVar(&f.all, "all", false, "everything")

@@ -6,7 +6,7 @@
 //
 // A whole key is, in this order:
 //
-//	URL part    scheme, host and the target of AppendTarget, each behind its length
+//	URL part    scheme, host and the target of AppendTarget in its normal form, each behind its length
 //	selectors   of AppendSelectors; nothing on a route without header and cookie rules
 //	variant     what the fields named by Vary select, once a response has said so
 //

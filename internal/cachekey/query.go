@@ -7,8 +7,9 @@ import (
 
 // AppendTarget appends the target for the key to dst: raw, a path with or without a
 // query, without the parameters that the rules ignore, and sorted if the rules say so.
-// The path and the bytes of each parameter do not change. Without query rules the target
-// is raw itself.
+// The path and the bytes of each parameter do not change, so the caller has raw in its
+// normal form where spellings are to share a key. Without query rules the target is raw
+// itself.
 //
 // The same target must be forwarded to the origin: see the package comment.
 //

@@ -55,6 +55,7 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("through a shield", hitRequest(http.MethodGet, "/shield/1024", ""))
 	f("a variant", hitRequest(http.MethodGet, "/vary/1024", ""))
 	f("a query and escapes", hitRequest(http.MethodGet, "/1024%20a?q=%2F&r=s", ""))
+	f("another spelling", hitRequest(http.MethodGet, "/%31024%7e\xc3\xa9?q=%2f&r=%73", ""))
 	f("a query that means the same", hitRequest(http.MethodGet, searchTarget, ""))
 	f("a condition that holds", hitRequest(http.MethodGet, "/1024", "If-None-Match: \"a\", "+hitETag+"\r\n"))
 	f("a date that holds", hitRequest(http.MethodGet, "/1024", "If-Modified-Since: "+hitModified+"\r\n"))

@@ -51,7 +51,7 @@ func TestChallengesAreAnsweredHere(t *testing.T) {
 	f("HEAD", path+"known", "example.com", true)
 	f("POST", path+"known", "example.com", false)
 	f("GET", path+"known/", "example.com", false)
-	f("GET", path+"%6bnown", "example.com", false)
+	f("GET", path+"%6bnown", "example.com", true) // another spelling of it
 	f("GET", path+"other", "example.com", false)
 	f("GET", path, "example.com", false)
 	f("GET", "/.well-known/acme-challenge", "example.com", false)

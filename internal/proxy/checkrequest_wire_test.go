@@ -130,6 +130,7 @@ func TestWhatIsRefusedEndsTheConnection(t *testing.T) {
 	refused(405, "TRACE /a HTTP/1.1\r\n"+h+"Content-Length: 3\r\n\r\nabc")
 	refused(405, "CONNECT h:80 HTTP/1.1\r\n"+h+"\r\n")
 	refused(414, "GET /"+strings.Repeat("a", 8<<10)+" HTTP/1.1\r\n"+h+"\r\n")
+	refused(414, "GET /"+strings.Repeat("\xc3", 3<<10)+" HTTP/1.1\r\n"+h+"\r\n") // three bytes each in the normal form
 	refused(431, a+h+strings.Repeat("X: y\r\n", 100)+"\r\n")
 	refused(417, post+"Expect: 200-ok\r\nContent-Length: 3\r\n\r\nabc")
 	refused(413, post+"Content-Length: 1048577\r\n\r\n")
@@ -190,6 +191,8 @@ func TestOneRequestIsOneRequestAtTheOrigin(t *testing.T) {
 	f("GET /a HTTP/1.1\r\n"+h+"\r\n", "GET h /a ", next)
 	f("GET /a%2f..//b?x=//y HTTP/1.1\r\n"+h+"\r\n", "GET h /a%2f..//b?x=//y ", next)
 	f("GET /a? HTTP/1.1\r\n"+h+"\r\n", "GET h /a? ", next)
+	f("GET /%61%7e?x=%2f%zz HTTP/1.1\r\n"+h+"\r\n", "GET h /a~?x=%2F%zz ", next)
+	f("POST /%61%7e?x=%2f HTTP/1.1\r\n"+h+"Content-Length: 3\r\n\r\nabc", "POST h /%61%7e?x=%2f abc", next)
 	f("GET http://x:81/a HTTP/1.1\r\n"+h+"\r\n", "GET x:81 /a ", next)
 	f("GET http://h HTTP/1.1\r\n"+h+"\r\n", "GET h / ", next)
 	f("GET http://h/a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "GET h /a ", next)

@@ -29,12 +29,9 @@ func (p *Proxy) Top() *top.Table { return p.settings.Load().top }
 // countTop counts x, which has ended at this time, by its host and its URL. One that was refused before they were understood
 // has none.
 func (x *exchange) countTop(t *top.Table, at time.Time) {
-	target := x.target.Raw
+	target := x.keyedOrNormal() // what shares a response is one URL
 	if target == nil {
 		return
-	}
-	if x.keyed != nil {
-		target = x.keyed // what shares a response is one URL
 	}
 	r := top.Request{
 		Scheme: x.scheme, Host: x.host, Target: target, Bytes: x.bytes, Lane: x.lane,

@@ -84,6 +84,18 @@ func TestHostsAndURLsAreCountedByWhatBecameOfThem(t *testing.T) {
 	}
 }
 
+// A URL that was spelt in several ways was several in the list.
+func TestSpellingsOfAURLAreCountedAsOne(t *testing.T) {
+	e, _ := startBefore(t, edgetest.Options{Rule: secondHit()}, answersAll)
+	mustSwap(t, e, func(l *proxy.Live) { l.Top = proxy.TopOptions{Entries: 100, Window: time.Hour} })
+	for _, target := range []string{"/%7ex?%2f", "/~x?%2F", "/~%78?%2f"} {
+		ask(t, e, hosted("a.example", target))
+		ask(t, e, "POST "+target+" HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n") // which has no key
+	}
+	const want = "6\nhttp://a.example/~x?%2F 6"
+	eventually(t, want, func() bool { return listed(t, e, top.URLs, top.Requests) == want })
+}
+
 // A client that asks for ever other hosts and URLs makes neither memory nor series grow.
 func TestRandomHostsAndURLsTakeNoMemoryAndNoSeries(t *testing.T) {
 	testkit.Plain(t, "looks at the heap")

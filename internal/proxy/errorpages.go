@@ -66,7 +66,7 @@ func (x *exchange) pageFields(from field.List) field.List {
 	rules := &x.route.Response
 	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
 	own := &x.route.Own
-	for _, f := range rules.AppendSet(nil, template.URL{Scheme: x.scheme, Host: x.host, Target: x.keyedOrRaw()}, nil) {
+	for _, f := range rules.AppendSet(nil, template.URL{Scheme: x.scheme, Host: x.host, Target: x.keyedOrNormal()}, nil) {
 		if !fieldrules.AboutContent(f.Name) && !fieldrules.AboutLifetime(f.Name) && !own.Drops(f.Name) {
 			out.Add(f.Name, f.Value)
 		}

@@ -114,7 +114,7 @@ type exchange struct {
 	route      *route
 	host       []byte           // in canonical form
 	path       []byte           // that routes match
-	keyed      []byte           // the target as the route's rules leave it
+	keyed      []byte           // the target in its normal form, as the route's rules leave it
 	keying                      // the one in use: exact or byRule
 	exact      keying           // of the target
 	byRule     keying           // by rule
@@ -134,7 +134,7 @@ type exchange struct {
 	mayReadDisk bool          // x may wait, so it is looked for on the disk as well
 	loaded      *cache.Object // that x is answered from alone: x lets go of it if it is from the disk
 	waited      time.Duration // until the stored response was the answer
-	answerable  bool          // the cache may answer, so lines are forwarded in their normal form
+	answerable  bool          // the cache may answer, so target and lines are forwarded in their normal form
 	refresh     bool          // the answer is stale, and is validated meanwhile
 	partsVary   []string      // the fields that select one of the stored parts that were looked for; nil: none is known
 
@@ -206,6 +206,7 @@ type exchange struct {
 	// Buffers, which outlive the request, as the entries of room do.
 
 	scratch  []byte
+	spelling []byte // the normal form of a target that may be spelt otherwise
 	raw      [][]byte
 	id       []byte         // that was made for it; empty: none was. See RequestID
 	folded   []byte         // a value in its normal form
@@ -237,13 +238,13 @@ func newExchange() *exchange { return &exchange{scratch: make([]byte, 0, 1024), 
 
 // reset makes x fit for the next request, keeping its buffers.
 func (x *exchange) reset() {
-	scratch, raw, folded, stripped := x.scratch[:0], x.raw[:0], x.folded[:0], x.stripped[:0]
+	scratch, spelling, raw, folded, stripped := x.scratch[:0], x.spelling[:0], x.raw[:0], x.folded[:0], x.stripped[:0]
 	if cap(stripped) > mostFieldsKept {
 		stripped = nil
 	}
 	x.room.empty()
 	entries, run, lane, id := x.room.entries, x.run, x.lane, x.id[:0]
 	*x = exchange{} // a literal with fields would be made beside x, and copied
-	x.scratch, x.raw, x.folded, x.stripped, x.room.entries = scratch, raw, folded, stripped, entries
+	x.scratch, x.spelling, x.raw, x.folded, x.stripped, x.room.entries = scratch, spelling, raw, folded, stripped, entries
 	x.run, x.lane, x.id = run, lane, id
 }

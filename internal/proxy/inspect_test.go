@@ -120,6 +120,21 @@ func TestInspectCountsNoSighting(t *testing.T) {
 	}
 }
 
+// A look-up found what clients had asked for in its own spelling only: of another client's %7e it knew no sighting.
+func TestALookUpFindsWhatWasAskedForInAnotherSpelling(t *testing.T) {
+	i := inspectEdge(t, edgetest.Options{Rule: secondHit()})
+	i.get("/%7ea/%d0%bf", "")
+	if in := i.inspect("GET", "/~a/\u043f", ""); in.Sightings != 1 || in.Object != nil {
+		t.Errorf("got %d sightings, stored %v; want 1, and nothing stored", in.Sightings, in.Object != nil)
+	}
+	i.get("/~a/%D0%BF", "")
+	for _, path := range []string{"/%7Ea/%d0%BF", "/~a/\u043f", "/%7ea/%d0%bf"} {
+		if in := i.inspect("GET", path, ""); in.Object == nil || !strings.Contains(string(in.Name), "/~a/%D0%BF") {
+			t.Errorf("%s: got stored %v under %q, want what is stored under the normal form", path, in.Object != nil, in.Name)
+		}
+	}
+}
+
 func TestInspectSeesWhatIsStoredAndPurged(t *testing.T) {
 	f := func(name string, disk bool, want cache.Place) {
 		t.Run(name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) (done forgot
 			continue
 		}
 		location = raw
-		if target, err := wire.ParseTarget([]byte(raw), x.scheme, false); err == nil {
+		if target, err := wire.ParseTarget([]byte(raw), x.scheme, false, new([]byte)); err == nil {
 			p.invalidateURL(x.scheme, x.host, target, &done)
 			count[by.cause].Add(1)
 		}

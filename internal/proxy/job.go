@@ -158,7 +158,7 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 	}
 	r.Header = x.route.Request.AppendSet(r.Header, x.originURL(), x)
 	if r.Keyed = ""; x.route.Response.HasPlaceholders() {
-		r.Keyed = string(x.keyedOrRaw())
+		r.Keyed = string(x.keyedOrNormal())
 	}
 	if addresses := x.forwardedFor(text.peer); addresses != "" {
 		r.Header.Add("X-Forwarded-For", addresses)

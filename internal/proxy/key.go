@@ -39,11 +39,11 @@ func (p *Proxy) completeKey(k keying) keying {
 }
 
 // keyURL builds the key of x before Vary, by the rules of its route: the target that
-// is keyed, the URL part, and behind that what header and cookie rules select by.
+// is keyed, in its normal form, the URL part, and behind that what header and cookie rules select by.
 func (x *exchange) keyURL(hasher cache.Hasher) {
 	rules := x.route.Key
 	n := len(x.scratch)
-	x.scratch = rules.AppendTarget(x.scratch, x.target.Raw)
+	x.scratch = rules.AppendTarget(x.scratch, x.target.Normal)
 	x.keyed = x.scratch[n:]
 	n = len(x.scratch)
 	x.scratch = wire.AppendKey(x.scratch, x.scheme, x.host, x.keyed)
@@ -59,13 +59,23 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 	x.exact, x.demand = x.keying, x.url
 }
 
-// forwarded returns the target that the origin gets. Of a GET or HEAD only what is
-// keyed may have a say in the answer that others get.
+// forwarded returns the target that the origin gets, before it is rewritten. Where the cache may answer, that is what is keyed: nothing
+// else may have a say in the answer that others get. What passes the cache by keeps the client's spelling, which a signature may cover,
+// unless it is rewritten: prefixes are those of the normal form. But no GET or HEAD has parameters that are not keyed.
 func (x *exchange) forwarded() []byte {
-	if x.asks.get || x.asks.head {
-		return x.keyed
+	target := x.target.Raw
+	if x.route.Rewrite != nil {
+		target = x.target.Normal
 	}
-	return x.target.Raw
+	switch {
+	case x.answerable:
+		return x.keyed
+	case !x.retrieves():
+		return target
+	}
+	n := len(x.scratch)
+	x.scratch = x.route.Key.AppendTarget(x.scratch, target)
+	return x.scratch[n:]
 }
 
 // resource is what x is about in the words of purges.
@@ -79,14 +89,14 @@ func (x *exchange) resource() purge.URL {
 func (p *Proxy) resources(scheme string, host []byte, target wire.Target) (out []purge.URL, selects bool) {
 	routes := p.settings.Load().routes
 	for _, r := range routesOf(routes, scheme, host, target) {
-		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.AppendTarget(nil, target.Raw)})
+		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.AppendTarget(nil, target.Normal)})
 		selects = selects || r.SliceBytes > 0
 	}
 	for _, r := range routesOfPath(routes, scheme, host, target) {
 		selects = selects || r.Key.Selects()
 	}
 	if out == nil { // stored when there was a route
-		out = []purge.URL{{Scheme: scheme, Host: host, Target: target.Raw}}
+		out = []purge.URL{{Scheme: scheme, Host: host, Target: target.Normal}}
 	}
 	return out, selects
 }
@@ -95,10 +105,10 @@ func (p *Proxy) resources(scheme string, host []byte, target wire.Target) (out [
 // parameter. So no route of the path is ruled out by its query.
 func (p *Proxy) prefixes(scheme string, host []byte, target wire.Target) (out []purge.URL) {
 	for _, r := range routesOfPath(p.settings.Load().routes, scheme, host, target) {
-		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.Prefix(target.Raw)})
+		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.Prefix(target.Normal)})
 	}
 	if out == nil {
-		out = []purge.URL{{Scheme: scheme, Host: host, Target: target.Raw}}
+		out = []purge.URL{{Scheme: scheme, Host: host, Target: target.Normal}}
 	}
 	return out
 }

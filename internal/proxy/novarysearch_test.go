@@ -19,6 +19,7 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
 )
 
 // searchRules are what the origin of these tests may say, "" for nothing. It says the
@@ -142,20 +143,21 @@ type searchClient struct {
 }
 
 func (c *searchClient) step() error {
-	target := searchTargets[c.random.IntN(len(searchTargets))]
+	asked := searchTargets[c.random.IntN(len(searchTargets))]
+	target := string(wire.AppendNormal(nil, []byte(asked))) // which all spellings of it are
 	before := c.count.Load()
 	switch c.random.IntN(40) {
 	case 0:
-		_, _, err := c.edge.Proxy.Purge("url", []string{"http://edge.test" + target}, c.random.IntN(4) == 0)
+		_, _, err := c.edge.Proxy.Purge("url", []string{"http://edge.test" + asked}, c.random.IntN(4) == 0)
 		c.done.add(forgotten{target, before})
 		return err
 	case 1:
-		_, err := askSearch(c.http, c.edge.Address, http.MethodDelete, target)
+		_, err := askSearch(c.http, c.edge.Address, http.MethodDelete, asked)
 		c.done.add(forgotten{target, before})
 		return err
 	}
 	done := c.done.list()
-	a, err := askSearch(c.http, c.edge.Address, http.MethodGet, target)
+	a, err := askSearch(c.http, c.edge.Address, http.MethodGet, asked)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (c *parityCase) exchangeFor(i int, hasher cache.Hasher) (x *exchange, key s
 	if x.readFields(); x.asks.authorization || x.asks.body {
 		return nil, ""
 	}
-	target, err := wire.ParseTarget(r.Target, schemePlain, false)
+	target, err := wire.ParseTarget(r.Target, schemePlain, false, new([]byte))
 	if err != nil {
 		return nil, ""
 	}
@@ -184,7 +184,7 @@ var (
 		"Connection": {"X-Kind", "close", "keep-alive, User-Agent", "Cookie", "x-scheme,X-Edge", ""},
 	}
 	parityOthers  = []string{"", "1", "2", "1, 2", "1,2", " 1", "1\t", "mozilla", "evil", "\u00e9", "X-Kind: 1"}
-	parityTargets = []string{"/a", "/a?b=1", "/a?utm_x=1&b=1", "/a?b=1&utm_x=2", "/a?b=1&a=2", "/a?a=2&b=1", "/a?%75tm_x=1", "/a?"}
+	parityTargets = []string{"/a", "/a?b=1", "/a?utm_x=1&b=1", "/a?b=1&utm_x=2", "/a?b=1&a=2", "/a?a=2&b=1", "/a?%75tm_x=1", "/a?", "/%61?b=%31", "/a?%62=1&utm%5fx=%7e"}
 )
 
 // line makes a field line. The case of a name, and white space, are drawn too.

@@ -76,7 +76,7 @@ func (f *fill) answer(x *exchange, resp *origin.Response) {
 // own URL (RFC 9110 section 9.3.3), and reports whether x has its answer that way.
 // A POST is no sighting; GETs before it have to admit what it brings.
 func (p *Proxy) storePostAnswer(x *exchange, f *fill, resp *origin.Response) bool {
-	if !bytes.Equal(x.keyed, x.target.Raw) { // what is not keyed had its say
+	if !bytes.Equal(x.keyed, x.forwarded()) { // what is not keyed had its say
 		return false
 	}
 	if x.target.Ambiguous && !x.route.AllowAmbiguousPath {
@@ -106,7 +106,7 @@ func (p *Proxy) storePostAnswer(x *exchange, f *fill, resp *origin.Response) boo
 
 // uri is the target URI of x.
 func (x *exchange) uri() rfc9111.URI {
-	return rfc9111.URI{Scheme: x.scheme, Host: string(x.host), Target: string(x.target.Raw)}
+	return rfc9111.URI{Scheme: x.scheme, Host: string(x.host), Target: string(x.target.Normal)}
 }
 
 // fail answers with our own error for an origin's failure.

@@ -32,7 +32,7 @@ var (
 )
 
 // Purge forgets what is stored under each value: by "url" all variants of an
-// absolute URL; by "prefix" what begins like one, byte for byte; by "host" what
+// absolute URL; by "prefix" what begins like one, in its normal form; by "host" what
 // has this host, port included; by "tag" what carries the tag; by "all", which
 // takes no value, everything. Soft makes it stale instead: it is validated or
 // fetched anew at the next request, and may answer where a stale response may.
@@ -93,6 +93,7 @@ func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 		}, err
 	case purgeByPrefix:
 		sites, target, err := p.parseURL(value, ErrPurgePrefix)
+		target = target.Prefix()
 		return uncounted(func() {
 			for _, s := range sites {
 				for _, u := range p.prefixes(s.scheme, s.host, target) {
@@ -141,7 +142,7 @@ func (p *Proxy) parseURL(raw string, want error) (sites []site, target wire.Targ
 	default:
 		schemes = []string{schemePlain, schemeSecure}
 	}
-	if target, err = wire.ParseTarget([]byte(raw), scheme, false); err == nil {
+	if target, err = wire.ParseTarget([]byte(raw), scheme, false, new([]byte)); err == nil {
 		sites, err = sitesOf(target.Authority, scheme, schemes)
 	}
 	if err != nil {

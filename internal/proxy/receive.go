@@ -80,9 +80,12 @@ func (p *Proxy) readTarget(x *exchange) int {
 	case !wire.ValidMethod(x.method):
 		return statusBadRequest
 	}
-	target, err := wire.ParseTarget(raw, x.scheme, string(x.method) == "OPTIONS")
-	if err != nil || !x.readHost(target.Authority) {
+	target, err := wire.ParseTarget(raw, x.scheme, string(x.method) == "OPTIONS", &x.spelling)
+	switch {
+	case err != nil || !x.readHost(target.Authority):
 		return statusBadRequest
+	case len(target.Normal) > x.settings.TargetBytes: // bytes beyond ASCII take three
+		return statusRequestURITooLong
 	}
 	x.target = target
 	return 0

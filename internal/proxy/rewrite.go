@@ -54,7 +54,7 @@ func (r *route) comeBack(request *origin.Request, resp *origin.Response) {
 func (r *route) leadsBack(scheme, host, out, path string) bool {
 	raw, _, _ := strings.Cut(out, "#")
 	out, path = beforeQuery(out), beforeQuery(path)
-	target := wire.Target{Raw: []byte(raw), Path: []byte(out)}
+	target := wire.Target{Normal: []byte(raw), Path: []byte(out)}
 	if r.TakesPath(wire.AppendPath(nil, target.Path)) && r.TakesQuery(target.Query(), new([]byte)) {
 		return true
 	}

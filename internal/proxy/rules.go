@@ -38,12 +38,12 @@ func (x *exchange) originURL() template.URL {
 	return template.URL{Scheme: x.scheme, Host: x.host, Target: x.forwarded()}
 }
 
-// keyedOrRaw is the target of x as it is keyed, or as it came where x has no key.
-func (x *exchange) keyedOrRaw() []byte {
+// keyedOrNormal is the target of x as it is keyed, or in its normal form where x has no key.
+func (x *exchange) keyedOrNormal() []byte {
 	if x.keyed != nil {
 		return x.keyed
 	}
-	return x.target.Raw
+	return x.target.Normal
 }
 
 // makeAnew has the fields that j sets be about another target than that of x.

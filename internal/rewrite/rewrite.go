@@ -10,7 +10,7 @@ import (
 // Rule replaces a prefix of the path in requests to the origin. It is immutable, and safe for concurrent use; nil
 // changes nothing.
 type Rule struct {
-	// Strip is the prefix that is taken away: "", or whole segments as they stand in targets, without % and
+	// Strip is the prefix that is taken away: "", or whole segments as they stand in normal forms of targets, without % and
 	// without a slash at the end. All paths of the route begin with it.
 	Strip string
 	// Add is the prefix that is put in its place, of the same form.
@@ -29,11 +29,11 @@ func New(strip, add string, locations bool, hosts []string) *Rule {
 }
 
 // Takes reports whether target, whose decoded path is path, can be rewritten so that the origin reads the same path below
-// Add: it begins with the bytes of Strip, and no dot segment leads out of Add, or back through Strip. Segments of dots that path still has
+// Add: its normal form begins with the bytes of Strip, and no dot segment leads out of Add, or back through Strip. Segments of dots that path still has
 // have parameters, or stand beside a backslash: some origins take the parameters away, or take the backslash for a slash, before they
 // resolve the path. What is not taken could be read in two ways, and must not be asked for.
 func (w *Rule) Takes(target wire.Target, path []byte) bool {
-	if string(target.Raw) == "*" {
+	if string(target.Normal) == "*" {
 		return true
 	}
 	n := len(w.Strip)
@@ -57,7 +57,7 @@ func (w *Rule) Takes(target wire.Target, path []byte) bool {
 	return bytes.Equal(wire.AppendPath(nil, w.Append(nil, target.Path)), want)
 }
 
-// Append appends what the origin is asked for in place of target, which Takes has let through, with or
+// Append appends what the origin is asked for in place of target, the normal form of what Takes has let through, with or
 // without a query. It allocates nothing when dst has room.
 func (w *Rule) Append(dst, target []byte) []byte {
 	if string(target) == "*" {

@@ -92,6 +92,7 @@ func TestAppendQuery(t *testing.T) {
 	f(loose, "=a", "=a")
 	f(loose, "a=b%3Dc", "a=b=c", "a=b%3dc")
 	f(loose, "a=%25zz%252", "a=%zz%2")
+	f(loose, "a=~-._*", "a=~-._*", "a=%7E%2D%2e%5f%2a") // the normal form of a URI
 
 	// Order: by name, and for one name as it came.
 	f(loose, "a=2&a=1&b=3", "b=3&a=2&a=1", "a=2&b=3&a=1", "a=2&a=1&b=3")

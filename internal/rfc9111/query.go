@@ -25,7 +25,8 @@ type parameter struct{ name, value, end int }
 // parameters.
 //
 // The result is itself a query: the parameters that matter, as
-// application/x-www-form-urlencoded. It is empty for an empty query, and for none.
+// application/x-www-form-urlencoded, but in the normal form of URIs (wire.AppendNormal):
+// "~" is no escape. It is empty for an empty query, and for none.
 // AppendQuery keeps neither slice. It allocates only if dst has to grow or query is
 // long.
 func (v *NoVarySearch) AppendQuery(dst, query []byte) []byte {
@@ -70,11 +71,11 @@ func (v *NoVarySearch) AppendQuery(dst, query []byte) []byte {
 }
 
 // appendEncoded appends s with everything percent-encoded but letters, digits and
-// "*-._"; a space is "+".
+// "*-._~"; a space is "+".
 func appendEncoded(dst, s []byte) []byte {
 	for _, c := range s {
 		switch {
-		case 'a' <= lower(c) && lower(c) <= 'z', '0' <= c && c <= '9', c == '*', c == '-', c == '.', c == '_':
+		case 'a' <= lower(c) && lower(c) <= 'z', '0' <= c && c <= '9', c == '*', c == '-', c == '.', c == '_', c == '~':
 			dst = append(dst, c)
 		case c == ' ':
 			dst = append(dst, '+')

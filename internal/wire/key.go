@@ -7,8 +7,8 @@ import "encoding/binary"
 const methodClass = 'G'
 
 // AppendKey appends the canonical URL key to dst: the method class, then scheme,
-// host and raw target. Each part comes after its length, so different parts never
-// give the same key. host must come from AppendHost, target from ParseTarget. It
+// host and target. Each part comes after its length, so different parts never
+// give the same key. host must come from AppendHost, target from AppendNormal. It
 // allocates nothing when dst has room.
 func AppendKey(dst []byte, scheme string, host, target []byte) []byte {
 	dst = append(dst, methodClass)

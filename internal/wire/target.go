@@ -16,15 +16,18 @@ var (
 )
 
 // Target is a parsed request target (RFC 9112 section 3.2). Its slices share the
-// bytes given to ParseTarget.
+// bytes and the room given to ParseTarget.
 type Target struct {
 	// Authority is the host of an absolute-form target, which replaces the Host
 	// field; nil for the other forms.
 	Authority []byte
-	// Raw is the path and query as received. It is in the key, and it is forwarded.
-	// It is "*" for the asterisk-form and never empty.
+	// Raw is the path and query as received. It is "*" for the asterisk-form and
+	// never empty.
 	Raw []byte
-	// Path is Raw up to the first question mark.
+	// Normal is Raw in its normal form, which all spellings of a resource share: see
+	// AppendNormal. It is in the key, and the origin gets it where a cache may answer.
+	Normal []byte
+	// Path is Normal up to the first question mark.
 	Path []byte
 	// Ambiguous says that an origin may take Path for another resource than its
 	// bytes name: it has an encoded slash, backslash or NUL, a dot segment (encoded
@@ -32,10 +35,10 @@ type Target struct {
 	Ambiguous bool
 }
 
-// Query returns the part of Raw after its first question mark, nil if it has none.
+// Query returns the part of Normal after its first question mark, nil if it has none.
 func (t *Target) Query() []byte {
-	if len(t.Path) < len(t.Raw) {
-		return t.Raw[len(t.Path)+1:]
+	if len(t.Path) < len(t.Normal) {
+		return t.Normal[len(t.Path)+1:]
 	}
 	return nil
 }
@@ -48,46 +51,69 @@ var (
 // ParseTarget parses the raw request target. scheme is the listener's ("http"
 // or "https"), options whether the method is OPTIONS, the only one that may use
 // the asterisk-form. Control bytes, spaces, backslashes and fragments are
-// refused. It allocates nothing.
-func ParseTarget(raw []byte, scheme string, options bool) (Target, error) {
+// refused. The normal form is written to room, where it may differ from raw; with
+// enough room ParseTarget allocates nothing.
+func ParseTarget(raw []byte, scheme string, options bool, room *[]byte) (Target, error) {
+	kinds := kindsOf(raw)
 	switch {
 	case len(raw) == 0:
 		return Target{}, ErrTarget
-	case !uriBytes(raw):
+	case kinds&noURI != 0:
 		return Target{}, ErrTargetBytes
 	case raw[0] == '/':
-		return split(raw, nil), nil
+		return split(raw, nil, kinds, room), nil
 	case bytes.Equal(raw, asterisk):
 		if !options {
 			return Target{}, ErrTargetForm
 		}
-		return Target{Raw: raw, Path: raw}, nil
+		return Target{Raw: raw, Normal: raw, Path: raw}, nil
 	}
+	root := slash
 	if options {
-		return parseAbsolute(raw, scheme, asterisk) // RFC 9112 section 3.2.4
+		root = asterisk // RFC 9112 section 3.2.4
 	}
-	return parseAbsolute(raw, scheme, slash)
+	target, authority, err := cutAbsolute(raw, scheme, root)
+	if err != nil {
+		return Target{}, err
+	}
+	return split(target, authority, kinds, room), nil
 }
 
-// uriBytes reports whether raw has no control byte, space, backslash or fragment.
-func uriBytes(raw []byte) bool {
-	for _, c := range raw {
-		if c <= ' ' || c == 0x7f || c == '#' || c == '\\' {
-			return false
+// Kinds of bytes of a request target.
+const (
+	noURI   = 1 << iota // control bytes, space, backslash, fragment
+	spelled             // a percent sign, and what has to be encoded: another spelling may mean the same
+)
+
+var byteKinds = func() (kinds [256]byte) {
+	for c := range kinds {
+		switch {
+		case c <= ' ', c == 0x7f, c == '#', c == '\\':
+			kinds[c] = noURI
+		case c == '%', c > 0x7f:
+			kinds[c] = spelled
 		}
 	}
-	return true
+	return kinds
+}()
+
+// kindsOf returns the kinds of all bytes of b.
+func kindsOf(b []byte) (kinds byte) {
+	for _, c := range b {
+		kinds |= byteKinds[c]
+	}
+	return kinds
 }
 
-// parseAbsolute parses scheme "://" authority [ path ] [ "?" query ]; root is the
+// cutAbsolute cuts scheme "://" authority [ path ] [ "?" query ]; root is the
 // target if path and query are empty.
-func parseAbsolute(raw []byte, scheme string, root []byte) (Target, error) {
+func cutAbsolute(raw []byte, scheme string, root []byte) (target, authority []byte, err error) {
 	i := bytes.Index(raw, []byte("://"))
 	if i < 1 {
-		return Target{}, ErrTarget
+		return nil, nil, ErrTarget
 	}
 	if !equalFoldASCII(raw[:i], scheme) {
-		return Target{}, ErrScheme
+		return nil, nil, ErrScheme
 	}
 	rest := raw[i+3:]
 	end := bytes.IndexAny(rest, "/?")
@@ -95,23 +121,29 @@ func parseAbsolute(raw []byte, scheme string, root []byte) (Target, error) {
 		end = len(rest)
 	}
 	if end == 0 {
-		return Target{}, ErrTarget
+		return nil, nil, ErrTarget
 	}
-	authority, target := rest[:end:end], rest[end:]
+	authority, target = rest[:end:end], rest[end:]
 	if len(target) == 0 {
 		target = root
 	}
 	if target[0] == '?' {
 		// "http://h?q" means "/?q" (RFC 9110 section 4.2.3), which is not a part of
 		// raw. No honest client sends it.
-		return Target{}, ErrTarget
+		return nil, nil, ErrTarget
 	}
-	return split(target, authority), nil
+	return target, authority, nil
 }
 
-func split(raw, authority []byte) Target {
-	path, _, _ := bytes.Cut(raw, []byte("?"))
-	return Target{Authority: authority, Raw: raw, Path: path, Ambiguous: ambiguous(path)}
+// split makes a Target of raw, whose bytes are of these kinds.
+func split(raw, authority []byte, kinds byte, room *[]byte) Target {
+	normal := raw
+	if kinds&spelled != 0 {
+		*room = AppendNormal((*room)[:0], raw)
+		normal = *room
+	}
+	path, _, _ := bytes.Cut(normal, []byte("?"))
+	return Target{Authority: authority, Raw: raw, Normal: normal, Path: path, Ambiguous: ambiguous(path)}
 }
 
 // ambiguous computes Target.Ambiguous. A usual path has no percent sign, no double

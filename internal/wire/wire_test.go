@@ -70,14 +70,17 @@ func TestWalkerSaysHowTheBodyIsFramed(t *testing.T) {
 func TestParseTarget(t *testing.T) {
 	f := func(raw, authority, target, path string, ambiguous bool) {
 		t.Helper()
-		got, err := ParseTarget([]byte(raw), "http", false)
+		got, err := ParseTarget([]byte(raw), "http", false, new([]byte))
 		if err != nil {
 			t.Errorf("ParseTarget(%q): %v", raw, err)
 			return
 		}
-		if string(got.Authority) != authority || string(got.Raw) != target || string(got.Path) != path || got.Ambiguous != ambiguous {
+		if string(got.Authority) != authority || string(got.Normal) != target || string(got.Path) != path || got.Ambiguous != ambiguous {
 			t.Errorf("ParseTarget(%q): got %q %q %q %v, want %q %q %q %v", raw,
-				got.Authority, got.Raw, got.Path, got.Ambiguous, authority, target, path, ambiguous)
+				got.Authority, got.Normal, got.Path, got.Ambiguous, authority, target, path, ambiguous)
+		}
+		if authority == "" && string(got.Raw) != raw {
+			t.Errorf("ParseTarget(%q): got %q as what was received", raw, got.Raw)
 		}
 		if _, want, _ := strings.Cut(target, "?"); string(got.Query()) != want {
 			t.Errorf("ParseTarget(%q): got the query %q, want %q", raw, got.Query(), want)
@@ -85,7 +88,7 @@ func TestParseTarget(t *testing.T) {
 	}
 	f("/", "", "/", "/", false)
 	f("/a?", "", "/a?", "/a", false)
-	f("/a?b=//../%2f", "", "/a?b=//../%2f", "/a", false)
+	f("/a?b=//../%2f", "", "/a?b=//../%2F", "/a", false)
 	f("/a?b?c", "", "/a?b?c", "/a", false)
 	f("/?b", "", "/?b", "/", false)
 	f("/a.b/c..d/...", "", "/a.b/c..d/...", "/a.b/c..d/...", false)
@@ -96,19 +99,20 @@ func TestParseTarget(t *testing.T) {
 	f("/a//b", "", "/a//b", "/a//b", true)
 	f("/a/.", "", "/a/.", "/a/.", true)
 	f("/a/../b", "", "/a/../b", "/a/../b", true)
-	f("/a/%2E%2e/b", "", "/a/%2E%2e/b", "/a/%2E%2e/b", true)
-	f("/a/.%2e", "", "/a/.%2e", "/a/.%2e", true)
-	f("/a%2Fb", "", "/a%2Fb", "/a%2Fb", true)
-	f("/a%5cb", "", "/a%5cb", "/a%5cb", true)
+	f("/a/%2E%2e/b", "", "/a/../b", "/a/../b", true)
+	f("/a/.%2e", "", "/a/..", "/a/..", true)
+	f("/a%2fb", "", "/a%2Fb", "/a%2Fb", true)
+	f("/a%5cb", "", "/a%5Cb", "/a%5Cb", true)
 	f("/a%00", "", "/a%00", "/a%00", true)
 	f("/a%20b%zz%", "", "/a%20b%zz%", "/a%20b%zz%", false)
-	f("/\xc3\xa4", "", "/\xc3\xa4", "/\xc3\xa4", false)
+	f("/\xc3\xa4?\xc3\xa4", "", "/%C3%A4?%C3%A4", "/%C3%A4", false)
+	f("http://h/%61?%62", "h", "/a?b", "/a", false)
 }
 
 func TestParseTargetRefuses(t *testing.T) {
 	f := func(raw string, want error) {
 		t.Helper()
-		if _, err := ParseTarget([]byte(raw), "http", false); !errors.Is(err, want) {
+		if _, err := ParseTarget([]byte(raw), "http", false, new([]byte)); !errors.Is(err, want) {
 			t.Errorf("ParseTarget(%q): got %v, want %v", raw, err, want)
 		}
 	}
@@ -126,8 +130,8 @@ func TestParseTargetRefuses(t *testing.T) {
 	f("/\x00", ErrTargetBytes)
 	f("/\x7f", ErrTargetBytes)
 	for raw, want := range map[string]string{"*": "*", "http://h": "*", "http://h/": "/", "/": "/"} {
-		if got, err := ParseTarget([]byte(raw), "http", true); err != nil || string(got.Raw) != want || string(got.Path) != want {
-			t.Errorf("OPTIONS %s: got %q, %q, %v, want %q", raw, got.Raw, got.Path, err, want)
+		if got, err := ParseTarget([]byte(raw), "http", true, new([]byte)); err != nil || string(got.Normal) != want || string(got.Path) != want {
+			t.Errorf("OPTIONS %s: got %q, %q, %v, want %q", raw, got.Normal, got.Path, err, want)
 		}
 	}
 }
@@ -218,13 +222,13 @@ func TestAppendPath(t *testing.T) {
 }
 
 func TestRequestParsingDoesNotAllocate(t *testing.T) {
-	raw, target, host := []byte("Host: a\r\nAccept: */*\r\n\r\n"), []byte("/a/b%20c?d"), []byte("Example.com:80")
-	buf := make([]byte, 0, 512)
+	raw, target, host := []byte("Host: a\r\nAccept: */*\r\n\r\n"), []byte("/a/b%20%7ec?\xc3\xa4"), []byte("Example.com:80")
+	buf, room := make([]byte, 0, 512), make([]byte, 0, 64)
 	n := testing.AllocsPerRun(100, func() {
 		if checkFraming(raw) != nil {
 			t.Fatal("framing")
 		}
-		tg, err := ParseTarget(target, "http", false)
+		tg, err := ParseTarget(target, "http", false, &room)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +236,7 @@ func TestRequestParsingDoesNotAllocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := AppendKey(h, "http", h, tg.Raw)
+		k := AppendKey(h, "http", h, tg.Normal)
 		_ = AppendPath(k, tg.Path)
 	})
 	if n != 0 {
@@ -241,11 +245,11 @@ func TestRequestParsingDoesNotAllocate(t *testing.T) {
 }
 
 func FuzzParseTarget(f *testing.F) {
-	for _, s := range []string{"/", "/a//b", "http://h/x?y", "/%2e%2e/", "*", "//x/http://e", "/a%2"} {
+	for _, s := range []string{"/", "/a//b", "http://h/x?y", "/%2e%2e/", "*", "//x/http://e", "/a%2", "/%61%7e?%2f\xc3", "/%%41%4%31"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		tg, err := ParseTarget(raw, "http", false)
+		tg, err := ParseTarget(raw, "http", false, new([]byte))
 		if err != nil {
 			return
 		}
@@ -258,8 +262,11 @@ func FuzzParseTarget(f *testing.F) {
 		} else if string(tg.Raw) != string(raw) {
 			t.Fatalf("%q: raw %q", raw, tg.Raw)
 		}
-		if len(tg.Raw) == 0 || tg.Raw[0] != '/' || !strings.HasPrefix(string(tg.Raw), string(tg.Path)) {
-			t.Fatalf("%q: raw %q, path %q", raw, tg.Raw, tg.Path)
+		if len(tg.Normal) == 0 || tg.Normal[0] != '/' || !strings.HasPrefix(string(tg.Normal), string(tg.Path)) {
+			t.Fatalf("%q: normal form %q, path %q", raw, tg.Normal, tg.Path)
+		}
+		if path, _, _ := bytes.Cut(tg.Raw, []byte("?")); ambiguous(path) != tg.Ambiguous {
+			t.Fatalf("%q: its normal form %q is ambiguous: %v, and the target is not alike", raw, tg.Normal, tg.Ambiguous)
 		}
 		p := AppendPath(nil, tg.Path)
 		if len(p) == 0 || p[0] != '/' || strings.Contains(string(p), "//") || strings.Contains(string(p)+"/", "/../") {
@@ -375,11 +382,11 @@ func BenchmarkCheckFraming(b *testing.B) {
 // host.
 func BenchmarkGate(b *testing.B) {
 	raw, target, host := []byte(typical), []byte("/articles/2024/05/index.html?page=2"), []byte("www.example.com")
-	buf := make([]byte, 0, 512)
+	buf, room := make([]byte, 0, 512), []byte(nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = checkFraming(raw)
-		_, _ = ParseTarget(target, "http", false)
+		_, _ = ParseTarget(target, "http", false, &room)
 		_, _ = AppendHost(buf[:0], host, "http")
 	}
 }
