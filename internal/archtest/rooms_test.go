@@ -170,7 +170,7 @@ func rooms() map[string]room {
 		"internal/statefile":    {},
 		"internal/supervisor":   {ours: []string{"internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "golang.org/x/sys"}},
 		"internal/top":          {},
-		"internal/trace":        {third: []string{humanize, compress, xxh3}},
+		"internal/trace":        {ours: []string{"internal/wire"}, third: []string{humanize, compress, xxh3}},
 		"internal/tracecontext": {},
 		"internal/tunnel":       {ours: []string{"internal/rescue"}},
 		"internal/varyfields":   {},

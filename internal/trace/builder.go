@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"github.com/zeebo/xxh3"
+
+	"edgeproxy/internal/wire"
 )
 
 const (
@@ -85,7 +87,9 @@ func (b *builder) add(r *request) error {
 // object returns the number of the request's object, new or not.
 func (b *builder) object(r *request) (uint32, error) {
 	// A host that was answered has no NUL, so two keys never have the same text.
-	b.scratch = append(append(append(b.scratch[:0], r.host...), 0), r.target...)
+	b.scratch = append(append(b.scratch[:0], r.host...), 0)
+	n := len(b.scratch)
+	b.scratch = wire.AppendNormal(b.scratch, r.target)
 	h := xxh3.Hash128Seed(b.scratch, hashSeed)
 	slot, i, ok := b.index.find(b.trace.objects, h.Hi, h.Lo)
 	if ok {
@@ -98,7 +102,7 @@ func (b *builder) object(r *request) (uint32, error) {
 	b.counts = append(b.counts, requestCounts{})
 	b.index.insert(slot, b.trace.objects)
 	if b.trace.keys != nil {
-		b.trace.keys = append(b.trace.keys, key{host: b.host(r.host), target: string(r.target)})
+		b.trace.keys = append(b.trace.keys, key{host: b.host(r.host), target: string(b.scratch[n:])})
 	}
 	return uint32(len(b.trace.objects) - 1), nil
 }

@@ -21,8 +21,8 @@
 // cache because they may not be stored, are skipped too. Lines of a sequence (seq id
 // size) have no method and are all used.
 //
-// The key of a request is its target with the query, behind the host if the log has
-// one. The size of an object is the largest in the log: a 304, or a client that went
+// The key of a request is its target with the query, in the normal form that the proxy
+// keys, behind the host if the log has one. The size of an object is the largest in the log: a 304, or a client that went
 // away, shows less. Times never run backwards: a log is written as requests end, so an
 // earlier time counts as that of the line before. So does a time that leaps back by over
 // an hour or ahead by over 30 days, unless the following ones do too. A log that goes

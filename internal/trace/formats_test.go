@@ -76,7 +76,7 @@ nothing of the kind
 {"target":"/x","method":"GET","status":200,"bytes":1
 ["target"]
 `, 8, 5,
-		`a /x?"é 7`, "a /y 1", "/y 3", "a /y 1")
+		`a /x?"%C3%A9 7`, "a /y 1", "/y 3", "a /y 1")
 }
 
 // TestOwnAccessLogIsReadBack ties the reader to the writer: names, order and
@@ -101,7 +101,7 @@ func TestOwnAccessLogIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := read(t, log.String(), Options{})
-	want := []string{"example.org /a?\"\\\x01é 123", "example.org /a?\"\\\x01é 123", "example.org /a?\"\\\x01é 123"}
+	want := []string{"example.org /a?\"\\\x01%C3%A9 123", "example.org /a?\"\\\x01%C3%A9 123", "example.org /a?\"\\\x01%C3%A9 123"}
 	if diff := cmp.Diff(want, plain(t, got)); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}

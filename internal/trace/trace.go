@@ -88,8 +88,8 @@ func (t *Trace) Notes() Notes { return t.notes }
 // at most one of 100 an odd one. A request without a time has that of the line before.
 func (t *Trace) HasTimes() bool { return t.timed }
 
-// Key returns the key of object i: the host, "" if the log has none, and the target as
-// the client sent it, with any bytes. In a sequence the target is "/o/" and the id, in a
+// Key returns the key of object i: the host, "" if the log has none, and the target in
+// its normal form (wire.AppendNormal), with any other ASCII bytes. In a sequence the target is "/o/" and the id, in a
 // generated workload a path. Key panics if the trace was read without Options.Keys.
 func (t *Trace) Key(i uint32) (host, target string) {
 	return t.keys[i].host, t.keys[i].target

@@ -293,3 +293,24 @@ func TestKeysAreKeptOnlyWhenAsked(t *testing.T) {
 	}()
 	tr.Key(0)
 }
+
+// TestASpellingOfATargetIsNoObject: a log has targets as clients sent them, and %d0%bf and %D0%BF were two objects in a replay, each with a first
+// sighting. The proxy has one key for both.
+func TestASpellingOfATargetIsNoObject(t *testing.T) {
+	for name, text := range map[string]string{
+		"combined": `h - - [01/Aug/1995:00:00:01 -0400] "GET /%d0%bf/%7Eme?q=%2f HTTP/1.1" 200 10` + "\n" +
+			`h - - [01/Aug/1995:00:00:02 -0400] "GET /%D0%BF/~me?%71=%2F HTTP/1.1" 200 10` + "\n" +
+			`h - - [01/Aug/1995:00:00:03 -0400] "GET /\xD0\xBF/~me?q=%2F HTTP/1.1" 200 10` + "\n",
+		"json": `{"target":"/%d0%bf/%7Eme?q=%2f","method":"GET","status":200,"bytes":10,"time":1}` + "\n" +
+			`{"target":"/%D0%BF/~m%65?q=%2F","method":"GET","status":200,"bytes":10,"time":2}` + "\n" +
+			`{"target":"/\u043f/~me?q=%2F","method":"GET","status":200,"bytes":10,"time":3}` + "\n",
+	} {
+		tr := read(t, text, Options{})
+		if facts := tr.Facts(); facts.Objects != 1 || facts.Requests != 3 {
+			t.Errorf("%s: got %d objects of %d requests, want 1 of 3", name, facts.Objects, facts.Requests)
+		}
+		if _, target := tr.Key(0); target != "/%D0%BF/~me?q=%2F" {
+			t.Errorf("%s: got %s as key", name, target)
+		}
+	}
+}
