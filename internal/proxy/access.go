@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"net/netip"
 	"slices"
 
@@ -31,14 +30,14 @@ func (a *Access) admits(client netip.Addr) bool {
 // guarded reports whether the route is for some addresses only.
 func (a *Access) guarded() bool { return len(a.Allow)+len(a.Deny) > 0 }
 
-// Routes match the path with dot segments resolved, and the origin gets it as the client has sent it. An origin that reads it in another
+// Routes match the path with dot segments resolved, and the origin gets it with them. An origin that reads it in another
 // way would serve, on an open route, what a closed one is for. So a path with several readings goes to the origin only if
 // the routes of all of them would let it.
 
 // admittedHoweverRead reports whether the route of x, and those that it would have by other readings of its path, let its client in. Users are
 // those of its route. A path with one reading costs next to nothing.
 func (x *exchange) admittedHoweverRead() bool {
-	if !x.target.Ambiguous && bytes.IndexByte(x.path, ';') < 0 || x.route.answer != nil { // then no origin reads it
+	if !x.target.Ambiguous && wire.ReadAlike(x.path) || x.route.answer != nil { // then no origin reads it
 		return true
 	}
 	method := x.routeMethod()

@@ -7,8 +7,8 @@ import "bytes"
 // it before or after decoding, and with which separators.
 //
 // Without these, origins differ in whether empty segments count, whether a backslash is a slash, whether a segment ends at a semicolon,
-// and whether // at the beginning names a host. Readings returns every combination of these, at most 16. An encoded slash
-// counts as a slash.
+// whether the path ends at an encoded ? or # (some decode it before they look for the query), and whether // at the beginning names a host.
+// Readings returns every combination of these, at most 32. An encoded slash counts as a slash.
 func Readings(path []byte) (all [][]byte, anywhere bool) {
 	var text []byte
 	for i := 0; i < len(path); i++ {
@@ -23,7 +23,7 @@ func Readings(path []byte) (all [][]byte, anywhere bool) {
 		return nil, true
 	}
 	all = [][]byte{text}
-	for _, read := range []func([]byte) []byte{withSlashes, withoutParameters, withoutHost, withoutEmptySegments} {
+	for _, read := range []func([]byte) []byte{withoutQuery, withSlashes, withoutParameters, withoutHost, withoutEmptySegments} {
 		for _, p := range all {
 			if q := read(p); !bytes.Equal(p, q) {
 				all = append(all, q)
@@ -33,19 +33,24 @@ func Readings(path []byte) (all [][]byte, anywhere bool) {
 	return all, false
 }
 
+// ReadAlike reports whether Readings has but one path for a target that is not Ambiguous: path is what AppendPath makes of its path.
+func ReadAlike(path []byte) bool {
+	return bytes.IndexByte(path, ';') < 0 && bytes.IndexByte(path, '?') < 0 && bytes.IndexByte(path, '#') < 0
+}
+
 // HasDotSegment reports whether a segment of path, which is decoded, is . or .. to some origin: one that takes a backslash for a slash, or
-// takes away what follows a semicolon or a NUL. It allocates nothing.
+// takes away what follows a semicolon, a NUL, a ? or a #. It allocates nothing.
 func HasDotSegment(path []byte) bool {
 	dots, other := 0, false // of the segment so far
 	for _, c := range path {
 		switch c {
 		case '.':
 			dots++
-		case '/', '\\', ';', 0:
+		case '/', '\\', ';', '?', '#', 0:
 			if isDots(dots, other) {
 				return true
 			}
-			dots, other = 0, c == ';' || c == 0
+			dots, other = 0, c != '/' && c != '\\'
 		default:
 			other = true
 		}
@@ -54,6 +59,13 @@ func HasDotSegment(path []byte) bool {
 }
 
 func isDots(dots int, other bool) bool { return !other && (dots == 1 || dots == 2) }
+
+func withoutQuery(path []byte) []byte {
+	if end := bytes.IndexAny(path, "?#"); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
 
 func withSlashes(path []byte) []byte { return bytes.ReplaceAll(path, []byte("\\"), slash) }
 
