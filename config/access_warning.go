@@ -7,7 +7,8 @@ import (
 )
 
 // warnOfAccess warns of lists that let every client in without the word all, of routes that ask
-// for a password over http before they redirect to https, and of redirects from a scheme to itself.
+// for a password over http before they redirect to https, of redirects from a scheme to itself, and
+// of paths that are closed without a slash at their end and open with it.
 func (c *Config) warnOfAccess(warn func(path, text string)) {
 	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
 	for i := range c.Routes {
@@ -20,7 +21,74 @@ func (c *Config) warnOfAccess(warn func(path, text string)) {
 			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
 		}
 		c.warnOfEndlessRedirect(r, descendant(item("routes", i), "redirect.to"), warn)
+		c.warnOfOpenSlashes(r, descendant(item("routes", i), "match.path"), warn)
 	}
+}
+
+// warnOfOpenSlashes warns of the whole paths, at path, that r closes to some clients, while another route passes the same path with a slash
+// at its end to an origin, or without it. Many origins serve one page under both. An encoded slash counts as a slash.
+func (c *Config) warnOfOpenSlashes(r *Route, path string, warn func(path, text string)) {
+	for i, p := range r.Match.Paths {
+		other, slashed := strings.CutSuffix(p, "/")
+		if !slashed {
+			other += "/"
+		}
+		if open := c.moreOpen(r, other); p != "/" && open != nil {
+			warn(c.src.elementPath(path, i), "closes "+p+", but route "+open.Name+" passes "+other+" on to clients that this route refuses, and many origins serve the same there: want path_prefix, or both paths")
+		}
+	}
+}
+
+// moreOpen returns the first route that passes this path to an origin for a client that r refuses; nil if there is none.
+func (c *Config) moreOpen(r *Route, path string) *Route {
+	for i := range c.Routes {
+		other := &c.Routes[i]
+		switch {
+		case !other.Match.takesPath(path) || !other.Match.meets(&r.Match):
+		case !other.asClosedAs(r):
+			return other
+		case other.Match.coversBesidePath(r.Match):
+			return nil
+		}
+	}
+	return nil
+}
+
+// asClosedAs reports whether r passes to an origin nothing of a client that o refuses. It says no where it is not sure.
+func (r *Route) asClosedAs(o *Route) bool {
+	within := func(all []netip.Prefix, n netip.Prefix) bool {
+		return slices.ContainsFunc(all, func(a netip.Prefix) bool { return a.Bits() <= n.Bits() && a.Contains(n.Addr()) })
+	}
+	a, b := &r.Access, &o.Access
+	switch {
+	case r.AnswersItself():
+		return true
+	case o.Respond.Status == 401 || o.Respond.Status == 403: // 404 and 410 are rather that nothing is there
+		return false
+	case b.BasicAuth.UsersFile != "" && a.BasicAuth.UsersFile != b.BasicAuth.UsersFile:
+		return false
+	case slices.ContainsFunc(b.Deny, func(n netip.Prefix) bool { return !within(a.Deny, n) }):
+		return false
+	}
+	allowed := a.Allow
+	if len(allowed) == 0 {
+		allowed = everyAddress()
+	}
+	return len(b.Allow) == 0 || !slices.ContainsFunc(allowed, func(n netip.Prefix) bool { return !within(b.Allow, n) })
+}
+
+func everyAddress() []netip.Prefix {
+	return []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0), netip.PrefixFrom(netip.IPv6Unspecified(), 0)}
+}
+
+// meets reports whether one request may match the hosts, the scheme and the methods of both m and o.
+func (m *Match) meets(o *Match) bool {
+	if len(m.Methods) > 0 && len(o.Methods) > 0 && !slices.ContainsFunc(m.Methods, func(method string) bool { return slices.Contains(o.Methods, method) }) {
+		return false
+	}
+	return (m.Scheme.covers(o.Scheme) || o.Scheme == AnyScheme) && slices.ContainsFunc(m.Hosts, func(a HostPattern) bool {
+		return slices.ContainsFunc(o.Hosts, func(b HostPattern) bool { return a.covers(b) || b.covers(a) })
+	})
 }
 
 // warnOfEndlessRedirect warns of a redirect, at path, from a scheme to itself.

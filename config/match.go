@@ -144,12 +144,17 @@ func (p FieldPattern) trimmed() FieldPattern {
 
 // covers reports whether m matches every request that o matches. It says no where it is not sure.
 func (m Match) covers(o Match) bool {
+	return m.coversPath(o) && m.coversBesidePath(o)
+}
+
+// coversBesidePath is covers for all conditions but those on the path.
+func (m Match) coversBesidePath(o Match) bool {
 	for _, want := range o.Hosts {
 		if !slices.ContainsFunc(m.Hosts, func(have HostPattern) bool { return have.covers(want) }) {
 			return false
 		}
 	}
-	return m.Scheme.covers(o.Scheme) && m.coversPath(o) && m.coversMethods(o) && m.coversQuery(o) && m.coversHeaders(o)
+	return m.Scheme.covers(o.Scheme) && m.coversMethods(o) && m.coversQuery(o) && m.coversHeaders(o)
 }
 
 func (m Match) coversMethods(o Match) bool {

@@ -9,7 +9,7 @@ import (
 // for every address, an admin listener that other machines reach, routes that no request reaches,
 // servers whose certificates are not verified, filters that rotate only when full, an open_below
 // that a full cache may not reach, settings at the top that apply to no route, settings for an origin
-// in routes with redirect or respond, and stars in paths.
+// in routes with redirect or respond, access that a slash avoids, and stars in paths.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
