@@ -69,7 +69,7 @@ func TestARecordSaysWhichEntryItIs(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]int32{"u\x001": 200, "u": 0}, entries); diff != "" {
+	if diff := cmp.Diff(map[string]int32{"u\x001": 200, "u\x00vary": 0}, entries); diff != "" {
 		t.Errorf("want -, got +: the variant and its marker\n%s", diff)
 	}
 	for _, b := range [][]byte{nil, make([]byte, 10), make([]byte, 200)} {

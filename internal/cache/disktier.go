@@ -3,7 +3,10 @@ package cache
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
@@ -51,9 +54,15 @@ func (s *Store) HasDisk() bool { return s.disk != nil }
 // OnDisk reports whether a record may be on the disk under name, so that Load is worth the wait. It does not wait.
 func (s *Store) OnDisk(name []byte) bool { return s.disk != nil && s.disk.Holds(s.disk.hash(name)) }
 
-// KeepRemovals waits until no response that was removed, or was not found, can come back from the Disk: neither now nor after a
-// kill or a loss of power. The error says why that is not certain. But a variant that no marker lists may be found again; see
-// OnlyListed.
+// VariesOnDisk reports whether a marker may be on the disk for the URL whose key part is name, so that LoadVary is
+// worth the wait. It does not wait.
+func (s *Store) VariesOnDisk(name []byte) bool {
+	return s.disk != nil && s.disk.Holds(s.disk.markerHash(name))
+}
+
+// KeepRemovals waits until no response that was removed, or was not found, can come back from the Disk: neither now nor
+// after a kill or a loss of power. The error says why that is not certain. But a variant that no marker lists may be
+// found again; see OnlyListed.
 func (s *Store) KeepRemovals() error {
 	switch {
 	case s.disk == nil:
@@ -67,8 +76,8 @@ func (s *Store) KeepRemovals() error {
 // errIncomplete says that the disk may have records that its index does not know.
 var errIncomplete = errors.New("cache: the index of the disk is incomplete")
 
-// OnlyListed makes variants on the disk that were born up to a generation (Entry.Born) be found only if the marker of their
-// URL lists them. Purge does not reach one whose marker has left; it would be found again with the next marker.
+// OnlyListed makes variants on the disk that were born up to a generation (Entry.Born) be found only if the marker of
+// their URL lists them. Purge does not reach one whose marker has left; it would be found again with the next marker.
 func (s *Store) OnlyListed(born uint64) {
 	if s.disk == nil {
 		return
@@ -83,9 +92,10 @@ func (s *Store) OnlyListed(born uint64) {
 // diskTier is the Disk of a Store.
 //
 // A record's block is a Stamp, followed by the entry (encode.go). A response without Vary is stored under the name of
-// its URL. One with Vary is stored under its variant's name, and a marker under the name of the URL. A marker is an
-// entry without a status: its Vary names the selecting fields, and its content lists the variants (diskvariants.go). So
-// one look-up of the URL's name tells where its responses are.
+// its URL. One with Vary is stored under its variant's name, and a marker under the name of the URL with markerSuffix.
+// A marker is an entry without a status: it has the lists of the URL (lists.go), and its content lists the variants
+// (diskvariants.go). So one look-up of the marker tells where the variants are. Earlier versions had the marker, with
+// one list, under the name of the URL.
 type diskTier struct {
 	Disk
 	seed       uint64
@@ -127,8 +137,30 @@ func (d *diskTier) touch(o *Object) {
 	}
 	d.Touch(d.hash(o.Name()))
 	if o.Varies() {
-		d.Touch(d.hash(o.URLName()))
+		d.touchMarker(o.URLName())
 	}
+}
+
+// touchMarker counts a hit of the marker for the URL whose key part is name.
+func (d *diskTier) touchMarker(name []byte) {
+	h := d.markerHash(name)
+	if !d.Holds(h) {
+		h = d.hash(name) // of an earlier version
+	}
+	d.Touch(h)
+}
+
+// markerSuffix stands behind the name of a URL in that of its marker. No other name ends like that: what follows the
+// name of a URL is a variant, which begins with the length of a field name and not with 0.
+const markerSuffix = "\x00vary"
+
+func appendMarkerName(dst, urlName []byte) []byte {
+	return append(append(dst, urlName...), markerSuffix...)
+}
+
+func (d *diskTier) markerHash(urlName []byte) uint64 {
+	var room [512]byte // on the stack; a longer name allocates
+	return d.hash(appendMarkerName(room[:0], urlName))
 }
 
 func (d *diskTier) changesOf(k Key) *atomic.Uint32 { return &d.changes[k.Lo%changeShares] }
@@ -175,10 +207,32 @@ func (d *diskTier) entryOf(block []byte) *Entry {
 	return e
 }
 
-// markerOf returns the marker for the URL of e, which has Vary.
-func markerOf(e *Entry) *Entry {
-	name := e.urlName()
-	return &Entry{Key: e.URL, URL: e.URL, Name: name, URLLen: e.URLLen, Vary: e.Vary, Serial: e.Serial, Born: e.Born}
+// markerOf returns the marker with the lists of r, the record of the URL whose hash is url. Header has a field for each
+// list: its names, and until when it is of use.
+func markerOf(url Key, r *record) *Entry {
+	e := &Entry{Key: url, URL: url, Name: appendMarkerName(nil, r.name), URLLen: int32(len(r.name))} //nolint:gosec // the length of a name
+	for _, l := range r.all() {
+		if e.Vary == nil { // with none, all of Name would be that of the URL
+			e.Vary = l.names
+		}
+		e.Header.Add(strings.Join(l.names, varySeparator), strconv.FormatInt(l.told, 10))
+	}
+	return e
+}
+
+// listsIn returns the lists of the marker e. One of an earlier version has a single list, which may be of use for ever.
+func listsIn(e *Entry) (lists []varyList) {
+	for _, f := range e.Header {
+		until, err := strconv.ParseInt(f.Value, 10, 64)
+		if err != nil {
+			until = math.MaxInt64
+		}
+		lists = append(lists, varyList{names: strings.Split(f.Name, varySeparator), until: until, told: until})
+	}
+	if lists == nil {
+		lists = []varyList{{names: e.Vary, until: math.MaxInt64}}
+	}
+	return lists
 }
 
 func (e *Entry) isMarker() bool { return e.Status == 0 }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -10,10 +11,11 @@ import (
 
 // This file bounds the variants of a URL on the disk, as index.go does in memory.
 //
-// The content of a URL's marker lists its variants on the disk. The record of the URL in memory has the list as well,
-// once the marker was read or written. So nothing has to scan the disk, and the list outlives the process. The marker
-// is written again when one in listShare of the variants is not in its list, when memory drops the record, and at
-// Close. So a kill loses one in listShare of a full list: that many variants exceed the bound until they are evicted.
+// The content of a URL's marker lists its variants on the disk, by whichever list they vary. The record of the URL in
+// memory has the list as well, once the marker was read or written. So nothing has to scan the disk, and the list
+// outlives the process. The marker is written again when one in listShare of the variants is not in its list, when the
+// URL varies by one more list of names, when memory drops the record, and at Close. So a kill loses one in listShare of
+// a full list: that many variants exceed the bound until they are evicted.
 
 // diskVariant is a variant on the disk.
 type diskVariant struct {
@@ -25,6 +27,7 @@ type diskVariant struct {
 type diskVariants struct {
 	all      []diskVariant // oldest first; some may be gone by now
 	unlisted int           // how many the marker does not list
+	outdated bool          // the marker lacks a list, or has it as useless too early
 	known    atomic.Bool   // all includes what the marker lists
 }
 
@@ -33,6 +36,10 @@ const (
 	diskListBytes    = 64 // of the index, for a list
 	listedBytes      = 24 // of a marker, for one variant
 	listShare        = 8
+
+	// toldLonger is by how many seconds a marker has a list of names longer of use than it is, so that not every
+	// response that is stored by it writes the marker again.
+	toldLonger = 24 * 60 * 60
 )
 
 // appendList appends the content of a marker.
@@ -64,40 +71,51 @@ func listIn(hit *disk.Hit) (all []diskVariant) {
 // loadVariantList loads the list of the disk's variants of w's URL into memory before w is put. If memory does not have
 // it, it reads the marker, and may wait for that.
 func (s *Store) loadVariantList(w *written) {
-	if w.marker == nil {
+	if !w.head.Varies() {
 		return
 	}
-	d, url := s.disk, w.head.URL()
-	if slot := s.index.peek(url); slot != nil && slot.value.disk.known.Load() || !d.Holds(w.urlHash) {
+	d, url, name := s.disk, w.head.URL(), w.head.URLName()
+	if slot := s.index.peek(url); slot != nil && slot.value.disk.known.Load() {
+		return
+	}
+	if r, f, changes := s.loadRecord(url, w.markerHash, appendMarkerName(nil, name)); r != nil {
+		s.mergeMarker(r, f, changes)
 		return
 	}
 	changes := d.changesOf(url).Load()
-	var hit disk.Hit
-	if !d.Peek(w.urlHash, w.head.URLName(), &hit) {
-		return
-	}
-	e, list := d.entryOf(hit.Block), []diskVariant(nil)
-	if e != nil && e.isMarker() {
-		list = listIn(&hit)
-	}
-	hit.Free()
-	if e != nil && e.isMarker() {
-		s.mergeVariantList(e, list, changes)
+	if e, list := d.peekMarker(d.hash(name), name); e != nil { // of an earlier version
+		s.mergeVariantList(e, listsIn(e), list, changes)
 	}
 }
 
-// mergeVariantList merges the list of the marker e into the record in memory. Changes is the value of the URL's change
-// counter from before the marker was read.
-func (s *Store) mergeVariantList(e *Entry, list []diskVariant, changes uint32) {
+// peekMarker returns the marker under this name, whose hash is h, with the variants that it lists; nil if there is none
+// that can be used.
+func (d *diskTier) peekMarker(h uint64, name []byte) (e *Entry, list []diskVariant) {
+	var hit disk.Hit
+	if !d.Holds(h) || !d.Peek(h, name, &hit) {
+		return nil, nil
+	}
+	defer hit.Free()
+	if e = d.entryOf(hit.Block); e == nil || !e.isMarker() {
+		return nil, nil
+	}
+	return e, listIn(&hit)
+}
+
+// mergeVariantList merges the marker e, which has these lists and lists these variants, into the record in memory.
+// Changes is the value of the URL's change counter from before the marker was read.
+func (s *Store) mergeVariantList(e *Entry, lists []varyList, list []diskVariant, changes uint32) {
+	if len(e.Vary) == 0 {
+		return
+	}
 	o := newObject(e, false)
 	s.mu.Lock()
 	defer s.unlock()
-	if s.disk.changesOf(e.URL).Load() != changes || s.heldLocked(e.URL) != nil || s.stage.items.peek(e.URL) != nil {
+	if s.disk.changesOf(e.URL).Load() != changes {
 		return
 	}
-	s.describeLocked(o)
-	slot := s.index.peek(e.URL)
-	if slot == nil || !slot.value.describes(o) || slot.value.disk.known.Swap(true) {
+	slot := s.mergeListsLocked(o, lists)
+	if slot == nil || slot.value.disk.known.Swap(true) {
 		return
 	}
 	v := slot.value.disk
@@ -113,6 +131,30 @@ func (s *Store) mergeVariantList(e *Entry, list []diskVariant, changes uint32) {
 		}
 	}
 	s.settleListLocked(slot, len(own))
+}
+
+// mergeListsLocked merges the lists of a marker into the record of its URL, which it returns; nil if there is none.
+func (s *Store) mergeListsLocked(marker *Object, lists []varyList) *slot[*record] {
+	slot := s.index.peek(marker.URL())
+	if slot == nil {
+		if slot = s.describeLocked(marker); slot == nil {
+			return nil
+		}
+		only := &slot.value.all()[0]
+		only.until, only.told = lists[0].until, lists[0].told
+		lists = lists[1:]
+	}
+	if !slot.value.isOf(marker) {
+		return nil
+	}
+	for _, l := range lists {
+		if i := listOf(slot.value.all(), l.names); i < 0 {
+			s.addListLocked(slot, l)
+		} else if mine := &slot.value.all()[i]; mine.told < l.told {
+			mine.until, mine.told = max(mine.until, l.until), l.told
+		}
+	}
+	return slot
 }
 
 // listBytes returns the bytes of the index that a list of n variants takes.
@@ -197,15 +239,8 @@ func (s *Store) evictVariantLocked(r *record, one diskVariant) {
 	}
 }
 
-// unlistLocked removes the variant with this hash from slot's list.
-func (s *Store) unlistLocked(slot *slot[*record], hash uint64) {
-	v := slot.value.disk
-	was := len(v.all)
-	v.all = slices.DeleteFunc(v.all, func(one diskVariant) bool { return one.hash == hash })
-	s.settleListLocked(slot, was)
-}
-
-// removeUnlisted removes o, a variant with this hash on the disk, if it has to be listed and is not. It reports whether it did.
+// removeUnlisted removes o, a variant with this hash on the disk, if it has to be listed and is not. It reports whether
+// it did.
 func (s *Store) removeUnlisted(o *Object, hash uint64) bool {
 	if o.born > s.disk.listedOnly.Load() {
 		return false
@@ -243,30 +278,32 @@ func (s *Store) dropOnDiskLocked(r *record) (objects int) {
 	return objects
 }
 
-// relistLocked writes the marker of slot's record again if its list lacks a variant.
+// relistLocked writes the marker of slot's record again if it lacks a variant or a list.
 func (s *Store) relistLocked(slot *slot[*record]) {
 	r, d := slot.value, s.disk
-	if d == nil || r.disk.unlisted == 0 {
+	if d == nil || r.disk.unlisted == 0 && !r.disk.outdated {
 		return
 	}
-	h := d.hash(r.name)
-	if !d.Holds(h) { // without one they are not found
-		return
-	}
-	e := &Entry{Key: slot.key, URL: slot.key, Name: r.name, URLLen: int32(len(r.name)), Vary: r.fields} //nolint:gosec // the length of a name
-	if block, err := d.blockOf(e); err == nil {
-		_ = s.putMarkerLocked(slot, h, block)
+	if d.Holds(d.markerHash(r.name)) { // without one they are not found
+		_ = s.putMarkerLocked(slot.key, r, d.markerHash(r.name))
 	}
 }
 
-// putMarkerLocked writes a marker with slot's list.
-func (s *Store) putMarkerLocked(slot *slot[*record], urlHash uint64, block []byte) error {
-	r, d := slot.value, s.disk
-	d.changesOf(slot.key).Add(1)
-	list := make([]byte, 0, listedBytes*len(r.disk.all))
-	err := d.Put(urlHash, r.name, block, r.disk.appendList(list))
-	if err == nil {
-		r.disk.unlisted = 0
+// putMarkerLocked writes the marker for r, the record of the URL whose hash is url.
+func (s *Store) putMarkerLocked(url Key, r *record, markerHash uint64) error {
+	d := s.disk
+	lists := r.all()
+	for i := range lists {
+		lists[i].told = max(lists[i].told, min(lists[i].until, math.MaxInt64-toldLonger)+toldLonger)
+	}
+	e := markerOf(url, r)
+	block, err := d.blockOf(e)
+	if err != nil {
+		return err
+	}
+	d.changesOf(url).Add(1)
+	if err = d.Put(markerHash, e.Name, block, r.disk.appendList(make([]byte, 0, listedBytes*len(r.disk.all)))); err == nil {
+		r.disk.unlisted, r.disk.outdated = 0, false
 	}
 	return err
 }

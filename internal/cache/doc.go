@@ -20,7 +20,8 @@
 //	memory:
 //	  window   the newest entries                   clock.go
 //	  main     the entries requested most           main.go (ristretto), regions.go
-//	  index    which URLs have variants             index.go, clock.go
+//	  index    which URLs have variants, and by     index.go, lists.go, clock.go
+//	           which request fields they vary
 //	content    of an entry                          content.go
 //	disk       behind memory, if there is one       disktier.go, putdisk.go, load.go, encode.go, recenthits.go
 //
@@ -28,7 +29,7 @@
 //
 // Where there is a Disk, admitted responses are stored there, and memory holds copies of those requested most. A
 // response is copied at its second hit on the disk within memory's window (recenthits.go). Find and Vary look in memory
-// and never wait. Load looks on the disk. What memory has under a key is never older than what the disk has.
+// and never wait. Load and LoadVary look on the disk. What memory has under a key is never older than what the disk has.
 //
 // A caller passes an Entry, and the cache stores it as an Object: one block of memory without pointers. The key, the
 // facts, the header and a short content follow each other in it (object.go, block.go, item.go, epoch.go;
@@ -59,5 +60,6 @@
 // offset. Its bytes come from no pool: a response may still be read from an Object long after it left the cache. Memory
 // that a hit on the disk was read into is lent: it is reused when the one answer that has it is closed (Lend).
 //
-// The package knows no clock, no freshness, no admission and no HTTP parsing.
+// The package knows no clock, no admission and no HTTP parsing, and of freshness only until when a list of names is of use
+// (lists.go).
 package cache

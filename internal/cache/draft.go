@@ -76,6 +76,9 @@ func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() 
 	if unless != nil && unless() {
 		return Purged
 	}
+	if !s.takesListOfLocked(w.head) {
+		return VaryLimit
+	}
 	if err := s.markLocked(&w); err != nil {
 		return DiskBusy
 	}

@@ -28,12 +28,12 @@ func Example() {
 		Status: 200, Content: cache.InMemory([]byte("…")),
 	}, nil))
 
-	fields, _ := store.Vary(hasher.Sum(url), url)
+	lists := store.Vary(hasher.Sum(url), url)
 	_, heldBack := store.Find(hasher.Sum(gzip), gzip)
-	fmt.Println(fields, heldBack)
+	fmt.Println(lists.Len(), lists.At(0), heldBack)
 	fmt.Println(store.Purge(hasher.Sum(url), url), store.Objects())
 	// Output:
 	// stored
-	// [Accept-Encoding] false
+	// 1 [Accept-Encoding] false
 	// 1 0
 }

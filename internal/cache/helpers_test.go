@@ -3,6 +3,7 @@ package cache
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"testing"
 
 	"edgeproxy/internal/field"
@@ -107,12 +108,33 @@ func holds(s *Store, name string) bool {
 	return ok
 }
 
-// get looks url up as a request does: by the fields known to vary, if any.
-func get(s *Store, url, values string) (*Object, bool) {
-	if _, varies := s.Vary(sum(url), []byte(url)); varies {
-		url += "\x00" + values
+// get looks url up as a request does: by the lists of names that it varies by, and then without. The name of a variant
+// has values alone, so it is the same for all lists.
+func get(s *Store, url, values string) (o *Object, ok bool) {
+	if s.Vary(sum(url), []byte(url)).Len() > 0 {
+		o, ok = find(s, sum(url+"\x00"+values), []byte(url+"\x00"+values))
 	}
-	return find(s, sum(url), []byte(url))
+	if !ok {
+		o, ok = find(s, sum(url), []byte(url))
+	}
+	return o, ok
+}
+
+// fieldsOf returns the names of the first list that url varies by, nil if there is none.
+func fieldsOf(s *Store, url string) []string {
+	if l := s.Vary(sum(url), []byte(url)); l.Len() > 0 {
+		return l.At(0)
+	}
+	return nil
+}
+
+// listsOf returns the lists of names that url varies by, each as one text.
+func listsOf(s *Store, url string) (lists []string) {
+	l := s.Vary(sum(url), []byte(url))
+	for i := range l.Len() {
+		lists = append(lists, strings.Join(l.At(i), ","))
+	}
+	return lists
 }
 
 // newStagedStore returns a Store of 1 MiB of which the stage has stageBytes.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,14 +21,15 @@ const (
 const indexChances = 3
 
 // record lists the variants of a URL that a tier holds. Every variant held is in a record. So dropping a record drops
-// all its variants, and none stays behind where no look-up would find it. Name and fields never change; keys is the
-// writer's.
+// all its variants, and none stays behind where no look-up would find it. Name never changes, lists is replaced as a
+// whole, and the rest is the writer's.
 type record struct {
-	name   []byte        // the URL part of the canonical key
-	fields []string      // the response's Vary
-	keys   []Key         // of the variants, oldest first; some may have left
-	aged   time.Time     // when their uses were halved last
-	disk   *diskVariants // nil: there is no disk
+	name  []byte                     // the URL part of the canonical key
+	first [1]varyList                // the lists, while there is only one
+	lists atomic.Pointer[[]varyList] // in the order in which they came; nil: first
+	keys  []Key                      // of the variants, oldest first; some may have left
+	aged  int64                      // the second at which their uses were halved last; 0: never
+	disk  *diskVariants              // nil: there is no disk
 }
 
 // recordBytes returns the bytes of a record without variants, for a URL part and Vary names of these lengths.
@@ -37,7 +39,12 @@ func recordBytes(urlName int, names int64) int64 {
 
 // newRecord returns a record for o. It keeps no reference to o.
 func newRecord(o *Object) *record {
-	return &record{name: bytes.Clone(o.URLName()), fields: strings.Split(strings.Clone(o.vary()), varySeparator)}
+	return &record{name: bytes.Clone(o.URLName()), first: [1]varyList{listFor(o)}}
+}
+
+// listFor returns the list of o, of which nothing else is known. It keeps no reference to o.
+func listFor(o *Object) varyList {
+	return varyList{names: strings.Split(strings.Clone(o.vary()), varySeparator), until: o.usefulUntil()}
 }
 
 // newRecord is newRecord for the index of the memory tier.
@@ -49,20 +56,18 @@ func (s *Store) newRecord(o *Object) *record {
 	return r
 }
 
-// fileLocked lists o among the variants of its URL. If the URL has a record already, the record describes o.
+// fileLocked lists o, which the URL takes by its list, among the variants of its URL.
 func (s *Store) fileLocked(o *Object) {
-	slot := s.index.peek(o.URL())
-	if slot == nil {
-		size := o.weight().record
-		s.makeIndexRoomLocked(size, nil)
-		slot, _ = s.index.put(o.URL(), s.newRecord(o), size)
+	if slot := s.describeLocked(o); slot != nil {
+		s.listLocked(slot, o)
 	}
-	s.listLocked(slot, o)
 }
 
-func (r *record) describes(o *Object) bool {
-	return bytes.Equal(r.name, o.URLName()) && o.variesBy(r.fields)
-}
+// isOf reports whether r is the record of o's URL, and not of one with the same hash.
+func (r *record) isOf(o *Object) bool { return bytes.Equal(r.name, o.URLName()) }
+
+// describes reports whether r is the record of o's URL and has its list, so that a look-up finds o by it.
+func (r *record) describes(o *Object) bool { return r.isOf(o) && r.has(o) }
 
 // listLocked makes o the newest variant in slot's record. If that would exceed the bound, variants that main has
 // evicted are unlisted first. Then the oldest staged variants are evicted, then the least used of the memory tier.
@@ -83,8 +88,8 @@ func (s *Store) listLocked(slot *slot[*record], o *Object) {
 	s.index.resize(slot, variantBytes)
 }
 
-// usesHalve is how often the uses of variants are halved while there are too many variants.
-const usesHalve = time.Minute
+// usesHalve is after how many seconds the uses of variants are halved while there are too many variants.
+const usesHalve = 60
 
 // leastUsedLocked returns the variant of r, at least one, that was asked for least of late, the oldest of several. Now
 // is when the response that takes its place was received. Uses decay with time and not with arrivals: so variants that
@@ -109,9 +114,10 @@ func (s *Store) leastUsedLocked(r *record, now time.Time) Key {
 
 // fades reports whether the uses of r's variants are to be halved now.
 func (r *record) fades(now time.Time) bool {
-	halve := !r.aged.IsZero() && now.Sub(r.aged) >= usesHalve
-	if halve || r.aged.IsZero() {
-		r.aged = now
+	at := now.Unix()
+	halve := r.aged != 0 && (at-r.aged >= usesHalve || at < r.aged) // earlier: the clock was set back
+	if halve || r.aged == 0 {
+		r.aged = at
 	}
 	return halve
 }

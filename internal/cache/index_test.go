@@ -2,45 +2,9 @@ package cache
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 )
-
-func fieldsOf(s *Store, url string) []string {
-	fields, _ := s.Vary(sum(url), []byte(url))
-	return fields
-}
-
-func TestVaryTellsTheFieldsOfTheLatestResponse(t *testing.T) {
-	s := newStore(t, 1<<20, 64<<10)
-	f := func(step string, e *Entry, held []string, gone ...string) {
-		t.Helper()
-		mustPut(t, s, e)
-		if got := fieldsOf(s, "/a"); !slices.Equal(got, e.Vary) {
-			t.Errorf("%s: Vary: got %q, want %q", step, got, e.Vary)
-		}
-		for _, name := range held {
-			if !holds(s, name) {
-				t.Errorf("%s: %q: got a miss, want it kept", step, name)
-			}
-		}
-		for _, name := range gone {
-			if holds(s, name) {
-				t.Errorf("%s: %q: got a hit, want it replaced", step, name)
-			}
-		}
-	}
-	f("no Vary", plain("/a", 0, 8), []string{"/a"})
-	f("Vary comes", variant("/a", "1", 8, "Accept"), []string{"/a\x001"}, "/a")
-	f("another variant", variant("/a", "2", 8, "Accept"), []string{"/a\x001", "/a\x002"})
-	f("other fields", variant("/a", "1,x", 8, "Accept", "Cookie"), []string{"/a\x001,x"}, "/a\x001", "/a\x002")
-	f("Vary goes", plain("/a", 0, 8), []string{"/a"}, "/a\x001,x")
-	st := s.Stats()
-	if st.Replaced != 4 || st.Objects != 1 || st.IndexBytes != 0 {
-		t.Errorf("got %d replaced, %d held, index of %d bytes; want 4, 1, 0", st.Replaced, st.Objects, st.IndexBytes)
-	}
-}
 
 func TestVariantsOfAURLAreBounded(t *testing.T) {
 	s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 3})

@@ -15,42 +15,32 @@ import (
 // succeed.
 var ErrSlow = disk.ErrSlow
 
-// Load looks on the disk for the response stored under name, whose hash is k. If the responses of this URL vary, it
-// returns instead the names of the fields that select a variant, as Vary does. It returns nothing if there is neither.
-// It waits for the device, but not long: what cannot be read in time is not found. Call Find before, and Keep after it.
+// Load looks on the disk for the response stored under name, whose hash is k. It returns nothing if there is none. It
+// waits for the device, but not long: what cannot be read in time is not found. Call Find before, and Keep after it.
+//
+// An earlier version may have stored by what the URL with this name varies there. Then Load returns that, as LoadVary
+// does.
 //
 // Content that is not in memory is read from the disk, and keeps its place there until Release.
-func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
+func (s *Store) Load(k Key, name []byte) (o *Object, vary Lists) {
 	if s.disk == nil {
-		return nil, nil
+		return nil, vary
 	}
 	h := s.disk.hash(name)
-	if !s.disk.Holds(h) {
-		return nil, nil
-	}
-	changes, f := s.disk.changesOf(k).Load(), new(onDisk)
-	if !s.disk.Find(h, name, &f.hit) {
-		return nil, nil
-	}
-	r := s.disk.recordOf(k, &f.hit)
+	r, f, changes := s.loadRecord(k, h, name)
 	switch {
-	case r == nil: // written by a process that knew other purges, or by another version
-		f.hit.Free()
-		s.disk.Remove(h)
-		return nil, nil
+	case r == nil:
+		return nil, vary
 	case r.marker != nil:
-		list := listIn(&f.hit)
-		f.hit.Free()
-		s.mergeVariantList(r.marker, list, changes)
-		return nil, r.marker.Vary
+		return nil, s.mergeMarker(r, f, changes)
 	}
 	head := r.head
 	if head.Varies() { // its marker stays as long as it does, or nobody would find it
 		if s.removeUnlisted(head, h) {
 			f.hit.Free()
-			return nil, nil
+			return nil, vary
 		}
-		s.disk.Touch(s.disk.hash(head.URLName()))
+		s.disk.touchMarker(head.URLName())
 	}
 	if renewed := s.renewedOf(k, head.serial, name); renewed != nil {
 		head = renewed
@@ -60,13 +50,56 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 		o.form |= formSecondHit
 	}
 	o.marks.Store(changes)
-	return o, nil
+	return o, vary
+}
+
+// LoadVary looks on the disk for the lists of names by which the responses of a URL vary, as Vary does in memory, and
+// waits like Load. Ask Vary before: from then on memory has them.
+func (s *Store) LoadVary(url Key, name []byte) (vary Lists) {
+	if !s.VariesOnDisk(name) {
+		return vary
+	}
+	if r, f, changes := s.loadRecord(url, s.disk.markerHash(name), appendMarkerName(nil, name)); r != nil {
+		return s.mergeMarker(r, f, changes)
+	}
+	return vary
+}
+
+// loadRecord finds the record under name, whose hash is k and for the disk h. It returns nil if there is none that can
+// be used. Changes is the value of the change counter of k from before.
+func (s *Store) loadRecord(k Key, h uint64, name []byte) (r *diskRecord, f *onDisk, changes uint32) {
+	d := s.disk
+	if !d.Holds(h) {
+		return nil, nil, 0
+	}
+	changes, f = d.changesOf(k).Load(), new(onDisk)
+	if !d.Find(h, name, &f.hit) {
+		return nil, nil, 0
+	}
+	if r = d.recordOf(k, &f.hit); r == nil { // written by a process that knew other purges, or by another version
+		f.hit.Free()
+		d.Remove(h)
+	}
+	return r, f, changes
+}
+
+// mergeMarker merges the marker r, which f has found, into memory. It returns its lists.
+func (s *Store) mergeMarker(r *diskRecord, f *onDisk, changes uint32) (vary Lists) {
+	if r.marker == nil {
+		f.hit.Free()
+		return vary
+	}
+	list := listIn(&f.hit)
+	f.hit.Free()
+	s.mergeVariantList(r.marker, r.lists, list, changes)
+	return Lists{held: r.lists}
 }
 
 // diskRecord is a decoded record of the disk, without its content. It does not change.
 type diskRecord struct {
-	marker  *Entry  // nil: the record is no marker
-	head    *Object // nil: the record is a marker
+	marker  *Entry     // nil: the record is no marker
+	lists   []varyList // of the marker
+	head    *Object    // nil: the record is a marker
 	patch   disk.Patch
 	patched bool
 }
@@ -84,7 +117,7 @@ func (d *diskTier) recordOf(k Key, hit *disk.Hit) *diskRecord {
 	r := &diskRecord{patch: hit.Patch, patched: hit.Patched}
 	switch {
 	case e.isMarker():
-		r.marker = e
+		r.marker, r.lists = e, listsIn(e)
 	case hit.Patched:
 		r.head = newObject(patched(e, hit.Patch), false)
 	default:
@@ -119,8 +152,9 @@ func (f *onDisk) object(head *Object) *Object {
 }
 
 // Lend returns an io.Closer that closes also, unless that is nil, and then gives back the memory that the content of o
-// was read into, for the next hit on the disk. If o has no such memory it returns also itself. Close must be called by the
-// last user of o. If a flight or anything else may share the content, do not call Lend: the collector frees it then.
+// was read into, for the next hit on the disk. If o has no such memory it returns also itself. Close must be called by
+// the last user of o. If a flight or anything else may share the content, do not call Lend: the collector frees it
+// then.
 func (o *Object) Lend(also io.Closer) io.Closer {
 	if o.form&formLoaded == 0 {
 		return also
@@ -183,16 +217,17 @@ func (s *Store) Keep(o *Object, unless func() bool) *Object {
 	return it
 }
 
-// standsLocked reports whether a copy of o, which is from the disk, would replace nothing in memory.
+// standsLocked reports whether a copy of o, which is from the disk, would replace nothing in memory, and would be
+// found.
 func (s *Store) standsLocked(o *Object) bool {
 	if s.heldLocked(o.key) != nil || s.stage.items.peek(o.key) != nil {
 		return false
 	}
-	slot := s.index.peek(o.URL())
-	if o.Varies() {
-		return slot != nil && slot.value.describes(o)
+	if !o.Varies() {
+		return true
 	}
-	return slot == nil
+	slot := s.index.peek(o.URL())
+	return slot != nil && slot.value.describes(o)
 }
 
 // Release says that nobody reads the content of o, which Load has returned, any more. It may be called with any Object,
@@ -233,11 +268,14 @@ func (d *diskTier) remove(k Key, name []byte) {
 	d.Remove(d.hash(name))
 }
 
-// purge is remove, and reports whether there was a record.
-func (d *diskTier) purge(k Key, name []byte) bool {
-	held := d.Holds(d.hash(name))
+// purge removes the record under the name of a URL, whose hash is k, and the marker of the URL. It reports which of
+// them were there.
+func (d *diskTier) purge(k Key, name []byte) (plain, marker bool) {
+	h := d.markerHash(name)
+	plain, marker = d.Holds(d.hash(name)), d.Holds(h)
 	d.remove(k, name)
-	return held
+	d.Remove(h)
+	return plain, marker
 }
 
 // onDisk is content on the disk, for one or a few readers. Its place there stays reserved until close.

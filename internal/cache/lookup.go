@@ -61,21 +61,10 @@ func (s *Store) findElsewhere(k Key) (it *Object, heldBack, left bool) {
 	return it, false, left
 }
 
-// Vary returns the names of the fields that select a variant of the URL whose
-// key part is name and whose hash is url; false if no variants of it are known.
-// The names are canonical and sorted, and nobody may write to them. It keeps
-// no argument and allocates nothing.
-func (s *Store) Vary(url Key, name []byte) ([]string, bool) {
-	r, ok := s.index.find(url)
-	if !ok && s.limits.stageBytes > 0 {
-		if r, ok = s.stage.urls.find(url); !ok {
-			r, ok = s.index.find(url) // promoted since the first look
-		}
-	}
-	if !ok || !bytes.Equal(r.name, name) {
-		return nil, false
-	}
-	return r.fields, true
+// MayHold reports whether anything may be stored for the URL whose key part is name and whose hash is url, in any tier.
+// It does not wait.
+func (s *Store) MayHold(url Key, name []byte) bool {
+	return s.Holds(url) || s.OnDisk(name) || s.VariesOnDisk(name)
 }
 
 // Holds reports whether Find or Vary would find anything for the URL whose hash is url. Unlike Find, it is no sign of

@@ -16,26 +16,41 @@ const (
 // String returns the tier as in metrics; "" for Nowhere.
 func (p Place) String() string { return [...]string{"", "memory", "stage", "disk"}[p] }
 
-// Peek looks for the entry stored under name, whose hash is k, in memory and then on the disk. If responses of this URL
-// vary, and nothing is stored under name itself, it returns the names of the fields that select a variant, as Vary
-// does. It is no sign of demand and does not affect eviction, so it is for diagnosis. It may wait for the device, and
-// scans the objects of the memory tier if one of them may match: do not call it to serve a request. The caller passes o
-// to Release.
-func (s *Store) Peek(k Key, name []byte) (o *Object, in Place, vary []string) {
+// Peek looks for the entry stored under name, whose hash is k, in memory and then on the disk. It is no sign of demand
+// and does not affect eviction, so it is for diagnosis. It may wait for the device, and scans the objects of the memory
+// tier if one of them may match: do not call it to serve a request. The caller passes o to Release.
+func (s *Store) Peek(k Key, name []byte) (o *Object, in Place) {
 	o, in = s.peekMemory(k)
-	if o != nil && bytes.Equal(o.Name(), name) {
-		return o, in, nil
-	}
-	if r := s.index.peek(k); r != nil && bytes.Equal(r.value.name, name) {
-		return nil, Nowhere, r.value.fields
-	}
-	if r := s.stage.urls.peek(k); r != nil && bytes.Equal(r.value.name, name) {
-		return nil, Nowhere, r.value.fields
-	}
-	if s.disk == nil {
-		return nil, Nowhere, nil
+	switch {
+	case o != nil && bytes.Equal(o.Name(), name):
+		return o, in
+	case s.disk == nil:
+		return nil, Nowhere
 	}
 	return s.peekDisk(k, name)
+}
+
+// PeekVary is Vary, and then LoadVary, without side effects. It may wait for the device.
+func (s *Store) PeekVary(url Key, name []byte) (l Lists) {
+	if slot := s.stage.urls.peek(url); slot != nil && bytes.Equal(slot.value.name, name) {
+		l.staged = slot.value.all()
+	}
+	if slot := s.index.peek(url); slot != nil && bytes.Equal(slot.value.name, name) {
+		if l.held = slot.value.all(); covers(l.held, l.staged) {
+			l.staged = nil
+		}
+	}
+	if s.disk == nil || l.held != nil {
+		return l
+	}
+	e, _ := s.disk.peekMarker(s.disk.markerHash(name), appendMarkerName(nil, name))
+	if e == nil {
+		e, _ = s.disk.peekMarker(s.disk.hash(name), name) // of an earlier version
+	}
+	if e != nil && e.Key == url {
+		l.held = listsIn(e)
+	}
+	return l
 }
 
 // peekMemory searches in the order of Find.
@@ -56,19 +71,15 @@ func (s *Store) peekMemory(k Key) (*Object, Place) {
 }
 
 // peekDisk is Load without side effects.
-func (s *Store) peekDisk(k Key, name []byte) (o *Object, in Place, vary []string) {
+func (s *Store) peekDisk(k Key, name []byte) (*Object, Place) {
 	h, f := s.disk.hash(name), new(onDisk)
 	if !s.disk.Peek(h, name, &f.hit) {
-		return nil, Nowhere, nil
+		return nil, Nowhere
 	}
 	e := s.disk.entryOf(f.hit.Block)
-	switch {
-	case e == nil || e.Key != k:
+	if e == nil || e.Key != k || e.isMarker() {
 		f.hit.Close()
-		return nil, Nowhere, nil
-	case e.isMarker():
-		f.hit.Close()
-		return nil, Nowhere, e.Vary
+		return nil, Nowhere
 	}
 	if f.hit.Patched {
 		e = patched(e, f.hit.Patch)
@@ -77,5 +88,5 @@ func (s *Store) peekDisk(k Key, name []byte) (o *Object, in Place, vary []string
 	if slot := s.renewed.peek(k); slot != nil && slot.value.of == e.Serial && bytes.Equal(slot.value.head.Name(), name) {
 		head = slot.value.head
 	}
-	return f.object(head), OnDisk, nil
+	return f.object(head), OnDisk
 }

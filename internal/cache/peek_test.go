@@ -15,10 +15,10 @@ func TestPeekIsNoHit(t *testing.T) {
 	}
 	mustPut(t, s, variant("/v", "de", 1<<10, "X-Lang"))
 	for i := range 400 {
-		o, place, vary := s.Peek(sum(url(i)), []byte(url(i)))
+		o, place := s.Peek(sum(url(i)), []byte(url(i)))
 		in[place]++
-		if vary != nil || (o != nil) != (place == InMain) {
-			t.Errorf("%s: got %v in %q, vary %q", url(i), o, place, vary)
+		if (o != nil) != (place == InMain) {
+			t.Errorf("%s: got %v in %q", url(i), o, place)
 		}
 		if o != nil && (o.asked() || versionOf(o) != uint64(i)) {
 			t.Errorf("%s: asked %v, version %d, want it untouched", url(i), o.asked(), versionOf(o))
@@ -27,13 +27,16 @@ func TestPeekIsNoHit(t *testing.T) {
 	if in[InMain] < 300 {
 		t.Errorf("got %d of 400 entries in memory, want most: the rest was refused by frequency", in[InMain])
 	}
-	if o, place, vary := s.Peek(sum("/v"), []byte("/v")); o != nil || place != Nowhere || len(vary) != 1 || vary[0] != "X-Lang" {
-		t.Errorf("a URL that varies: got %v in %q, vary %q, want the field X-Lang", o, place, vary)
+	if o, place := s.Peek(sum("/v"), []byte("/v")); o != nil || place != Nowhere {
+		t.Errorf("a URL that varies: got %v in %q, want nothing", o, place)
 	}
-	if o, place, _ := s.Peek(sum("/v\x00de"), []byte("/v\x00de")); o == nil || place != InMain || o.uses() != 0 {
+	if l := s.PeekVary(sum("/v"), []byte("/v")); l.Len() != 1 || l.At(0)[0] != "X-Lang" {
+		t.Errorf("a URL that varies: got %v, want the field X-Lang", l)
+	}
+	if o, place := s.Peek(sum("/v\x00de"), []byte("/v\x00de")); o == nil || place != InMain || o.uses() != 0 {
 		t.Errorf("its variant: got %v in %q, want it unused in memory", o, place)
 	}
-	if o, _, _ := s.Peek(sum("/1"), []byte("/other")); o != nil {
+	if o, _ := s.Peek(sum("/1"), []byte("/other")); o != nil {
 		t.Errorf("another name with the same hash: got %s", o.Name())
 	}
 }
@@ -45,17 +48,17 @@ func TestPeekOnDiskIsNoHit(t *testing.T) {
 	f := func(when string) {
 		before := d.Stats()
 		for range 20 { // as often as would bring it to memory
-			o, place, _ := s.Peek(sum("/a"), []byte("/a"))
+			o, place := s.Peek(sum("/a"), []byte("/a"))
 			if o == nil || place != OnDisk || string(contentBytes(t, o)) != string(body(7, 1<<10)) {
 				t.Fatalf("%s: got %v in %q, want it from the disk", when, o, place)
 			}
 			s.Release(o)
 		}
-		if o, _, vary := s.Peek(sum("/none"), []byte("/none")); o != nil || vary != nil {
-			t.Errorf("%s: got %v, %q of what was never put", when, o, vary)
+		if o, _ := s.Peek(sum("/none"), []byte("/none")); o != nil || s.PeekVary(sum("/none"), []byte("/none")).Len() > 0 {
+			t.Errorf("%s: got %v of what was never put", when, o)
 		}
-		if o, _, vary := s.Peek(sum("/v"), []byte("/v")); o != nil || len(vary) != 1 {
-			t.Errorf("%s: a URL that varies: got %v, vary %q", when, o, vary)
+		if o, _ := s.Peek(sum("/v"), []byte("/v")); o != nil || s.PeekVary(sum("/v"), []byte("/v")).Len() != 1 {
+			t.Errorf("%s: a URL that varies: got %v, and not its list", when, o)
 		}
 		after := d.Stats()
 		if after.Hits != before.Hits || after.MemoryHits != before.MemoryHits || after.Misses != before.Misses {
@@ -77,7 +80,7 @@ func TestPeekInStage(t *testing.T) {
 	if got := s.PutStage(plain("/a", 1, 1<<10), nil); got != Stored {
 		t.Fatalf("PutStage: got %v, want stored", got)
 	}
-	if o, place, _ := s.Peek(sum("/a"), []byte("/a")); o == nil || place != InStage || o.asked() {
+	if o, place := s.Peek(sum("/a"), []byte("/a")); o == nil || place != InStage || o.asked() {
 		t.Errorf("got %v in %q, want it unasked in the stage", o, place)
 	}
 }

@@ -10,10 +10,10 @@ import (
 // staged, and asks unless.
 //
 // It removes nothing from the memory tier: an admitted response does not give way to one that was held back. Superseded
-// means that one of the two would have to: the memory tier has the same key, or the URL without Vary, or variants of it
-// by other fields. Those stay as they are, fresh or stale, until a Put comes. So a caller that has a stale entry
-// renewed must Put the renewal, whatever admission says of it, or the stale one stays. TooLarge means that Takes is
-// false or, of a variant, that MaxVariants others of its URL are in the memory tier.
+// means that one of the two would have to: the memory tier or the disk has the same key. That stays as it is, fresh or
+// stale, until a Put comes. So a caller that has a stale entry renewed must Put the renewal, whatever admission says of
+// it, or the stale one stays. TooLarge means that Takes is false or, of a variant, that MaxVariants others of its URL
+// are in the memory tier.
 func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if !s.Takes(e.Content.Size(), e, false) {
 		return TooLarge
@@ -27,6 +27,9 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if s.supersededLocked(o) || s.disk != nil && s.supersededOnDiskLocked(o) {
 		return Superseded
 	}
+	if o.Varies() && !s.takesStagedListLocked(o) {
+		return VaryLimit
+	}
 	if o.Varies() && !s.limitStagedLocked(o) {
 		return TooLarge
 	}
@@ -39,19 +42,11 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 // supersededLocked reports whether the memory tier holds an entry that cannot coexist with o: one under its Key, or one
 // that clearLocked would remove.
 func (s *Store) supersededLocked(o *Object) bool {
-	name := o.URLName()
-	if s.heldLocked(o.key) != nil || s.ofURLLocked(o.URL(), name) != nil {
+	if s.heldLocked(o.key) != nil {
 		return true
 	}
-	slot := s.index.peek(o.URL())
-	if slot == nil {
-		return false
-	}
-	r := slot.value
-	if !o.Varies() && !bytes.Equal(r.name, name) || o.Varies() && r.describes(o) {
-		return false
-	}
-	return slices.ContainsFunc(r.keys, func(k Key) bool { return s.ofURLLocked(k, r.name) != nil })
+	r := s.rivalOfLocked(o)
+	return r != nil && slices.ContainsFunc(r.keys, func(k Key) bool { return s.ofURLLocked(k, r.name) != nil })
 }
 
 // supersededOnDiskLocked is supersededLocked for the disk, as far as memory knows the disk's records.
@@ -59,11 +54,33 @@ func (s *Store) supersededOnDiskLocked(o *Object) bool {
 	if s.OnDisk(o.Name()) {
 		return true
 	}
+	r := s.rivalOfLocked(o)
+	return r != nil && slices.ContainsFunc(r.disk.all, func(one diskVariant) bool { return s.disk.Holds(one.hash) })
+}
+
+// rivalOfLocked returns the record that has the place of o's in the index, because its URL has the same hash; nil if
+// there is none.
+func (s *Store) rivalOfLocked(o *Object) *record {
 	slot := s.index.peek(o.URL())
-	if slot != nil && !slot.value.describes(o) && slices.ContainsFunc(slot.value.disk.all, func(one diskVariant) bool { return s.disk.Holds(one.hash) }) {
-		return true
+	if slot == nil || !o.Varies() || slot.value.isOf(o) {
+		return nil
 	}
-	return o.Varies() && s.OnDisk(o.URLName()) && (slot == nil || !slot.value.describes(o))
+	return slot.value
+}
+
+// takesStagedListLocked reports whether a look-up could find the variant o by its list, staged and when it is promoted.
+// Lists that no staged variant of the URL has any more make room.
+func (s *Store) takesStagedListLocked(o *Object) bool {
+	names := o.Vary()
+	if slot := s.index.peek(o.URL()); slot != nil && slot.value.isOf(o) && listOf(slot.value.all(), names) < 0 && !s.listFits(slot, names) {
+		return false
+	}
+	slot := s.stage.urls.peek(o.URL())
+	if slot == nil || !slot.value.isOf(o) || slot.value.has(o) || fits(slot.value.all(), names) {
+		return len(names) <= mostNames
+	}
+	s.stage.tidy(slot.value)
+	return fits(slot.value.all(), names)
 }
 
 // Promote moves the entry under name, whose hash is k, from the stage to the memory tier, or to the disk if there is
@@ -82,7 +99,7 @@ func (s *Store) Promote(k Key, name []byte) bool {
 	s.mu.Lock()
 	defer s.unlock()
 	slot := s.stage.items.peek(k) // again: it may have left
-	if slot == nil || !bytes.Equal(slot.value.Name(), name) {
+	if slot == nil || !bytes.Equal(slot.value.Name(), name) || !s.takesListOfLocked(slot.value) {
 		return false
 	}
 	s.storeLocked(arrival{Object: slot.value, lent: true}, promoted)
@@ -93,7 +110,7 @@ func (s *Store) Promote(k Key, name []byte) bool {
 // older staged variants. It reports false, and evicts nothing, if the memory tier alone has MaxVariants of them.
 func (s *Store) limitStagedLocked(o *Object) bool {
 	held := 0
-	if slot := s.index.peek(o.URL()); slot != nil && slot.value.describes(o) {
+	if slot := s.index.peek(o.URL()); slot != nil && slot.value.isOf(o) {
 		s.strikeLocked(slot, func(k Key) bool { return s.heldLocked(k) == nil })
 		held = len(slot.value.keys)
 	}

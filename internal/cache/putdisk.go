@@ -12,13 +12,13 @@ import (
 
 // written is a response on its way to the disk.
 type written struct {
-	head          *Object   // its key, names and times; valid until free
-	room          *[]uint64 // the scratch block of head; nil: none
-	name, block   []byte    // the record's, which the disk keeps
-	body          []byte
-	buffer        *buffer.Buffer // of body; nil: it is of no Buffer
-	marker        []byte         // the block of the marker that goes with it; nil without Vary
-	hash, urlHash uint64
+	head        *Object   // its key, names and times; valid until free
+	room        *[]uint64 // the scratch block of head; nil: none
+	name, block []byte    // the record's, which the disk keeps
+	body        []byte
+	buffer      *buffer.Buffer // of body; nil: it is of no Buffer
+	hash        uint64
+	markerHash  uint64 // with Vary: of the marker that goes with it
 }
 
 // write returns e in the form that is written; an error if e cannot be written. Its content must lie in memory.
@@ -46,12 +46,10 @@ func (d *diskTier) headed(e *Entry) (w written, err error) {
 		w.head = newObjectIn(&head, true, *w.room)
 	}
 	w.hash = d.hash(w.name)
-	w.urlHash = w.hash
 	if w.head.Varies() {
-		w.urlHash = d.hash(w.head.URLName())
-		w.marker, err = d.blockOf(markerOf(e))
+		w.markerHash = d.markerHash(w.head.URLName())
 	}
-	return w, err
+	return w, nil
 }
 
 // free gives back what w has borrowed.
@@ -75,6 +73,9 @@ func (s *Store) putOnDisk(e *Entry, b *buffer.Buffer, unless func() bool) (o Out
 	defer s.unlock()
 	if unless != nil && unless() {
 		return Purged, false
+	}
+	if !s.takesListOfLocked(w.head) {
+		return VaryLimit, false
 	}
 	if err := s.writeLocked(&w); err != nil {
 		return s.refusedLocked(e, err), false
@@ -131,25 +132,29 @@ func (d *diskTier) put(w *written) error {
 	return d.Put(w.hash, w.name, w.block, w.body)
 }
 
-// markLocked puts the marker of w, which is on the disk, if there is none yet, or if the marker's list lacks too many
-// variants.
-func (s *Store) markLocked(w *written) (err error) {
-	d := s.disk
-	if w.marker == nil {
+// markLocked lists w, which is on the disk, and puts the marker of its URL if there is none yet, or if it lacks a list
+// of names or too many variants.
+func (s *Store) markLocked(w *written) error {
+	d, url := s.disk, w.head.URL()
+	if !w.head.Varies() {
 		return nil
 	}
-	slot := s.index.peek(w.head.URL())
-	if slot != nil && slot.value.describes(w.head) {
+	var r *record
+	if slot := s.describeLocked(w.head); slot != nil {
+		r = slot.value
+		if !r.disk.known.Load() && d.Holds(w.markerHash) { // it was not read in time, and has other lists and variants
+			d.Remove(w.hash)
+			return errMarkerLost
+		}
 		s.listOnDiskLocked(slot, w)
-		if v := slot.value.disk; d.Holds(w.urlHash) && v.unlisted*listShare <= len(v.all) {
+		if v := r.disk; d.Holds(w.markerHash) && !v.outdated && v.unlisted*listShare <= len(v.all) {
 			return nil
 		}
-		err = s.putMarkerLocked(slot, w.urlHash, w.marker)
 	} else {
-		alone := diskVariants{all: []diskVariant{{hash: w.hash, key: w.head.key}}}
-		d.changesOf(w.head.URL()).Add(1)
-		err = d.Put(w.urlHash, w.head.URLName(), w.marker, alone.appendList(nil))
+		r = s.newRecord(w.head)
+		r.disk.all = []diskVariant{{hash: w.hash, key: w.head.key}}
 	}
+	err := s.putMarkerLocked(url, r, w.markerHash)
 	if err != nil {
 		d.Remove(w.hash)
 		if outcomeOf(err) == 0 {
@@ -164,9 +169,6 @@ func (s *Store) markLocked(w *written) (err error) {
 // leaves for the reason why. The index learns what the URL varies by.
 func (s *Store) dropReplacedLocked(w *written, why departure) {
 	o := w.head
-	if slot := s.index.peek(o.URL()); slot != nil && !slot.value.describes(o) {
-		s.unlistLocked(slot, w.hash) // a variant by other fields may have had the same name
-	}
 	s.clearLocked(o)
 	if it := s.heldLocked(o.key); it != nil {
 		s.leaveLocked(it, replaced)
@@ -174,23 +176,26 @@ func (s *Store) dropReplacedLocked(w *written, why departure) {
 	if staged := s.stage.items.peek(o.key); staged != nil {
 		s.stage.leave(staged, why)
 	}
-	if o.Varies() {
-		s.describeLocked(o)
-		if slot := s.index.peek(o.URL()); slot != nil && !slot.value.disk.known.Load() { // new: its marker lists this one alone
-			s.listOnDiskLocked(slot, w)
-			slot.value.disk.unlisted = 0
-		}
+	if !o.Varies() {
+		s.keepMarkedLocked(o)
+		return
+	}
+	if slot := s.describeLocked(o); slot != nil && !slot.value.disk.known.Load() { // new: its marker lists this one alone
+		s.listOnDiskLocked(slot, w)
+		slot.value.disk.unlisted = 0
 	}
 }
 
-// describeLocked makes sure that the index has a record for the URL of o, even if memory holds none of its variants.
-func (s *Store) describeLocked(o *Object) {
-	size := o.weight().record
-	if s.index.peek(o.URL()) != nil || size+variantBytes > s.limits.indexBytes {
+// keepMarkedLocked puts a marker for the URL of o, which does not vary, if variants on the disk have none: an earlier
+// version had it in the place that o has now.
+func (s *Store) keepMarkedLocked(o *Object) {
+	slot := s.index.peek(o.URL())
+	if slot == nil || !slot.value.isOf(o) || len(slot.value.disk.all) == 0 {
 		return
 	}
-	s.makeIndexRoomLocked(size, nil)
-	s.index.put(o.URL(), s.newRecord(o), size)
+	if h := s.disk.markerHash(o.Name()); !s.disk.Holds(h) {
+		_ = s.putMarkerLocked(slot.key, slot.value, h)
+	}
 }
 
 // promoteToDisk is Promote for a Store with a Disk. It reports false if the disk is out of use.
@@ -203,7 +208,7 @@ func (s *Store) promoteToDisk(staged *Object) (moved, done bool) {
 	s.loadVariantList(&w)
 	s.mu.Lock()
 	defer s.unlock()
-	if slot := s.stage.items.peek(staged.key); slot == nil || slot.value != staged {
+	if slot := s.stage.items.peek(staged.key); slot == nil || slot.value != staged || !s.takesListOfLocked(staged) {
 		return false, true
 	}
 	if err := s.writeLocked(&w); err != nil {

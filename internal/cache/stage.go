@@ -106,7 +106,21 @@ func (g *stage) list(o *Object) {
 		slot, _ = g.urls.put(o.URL(), newRecord(o), 0)
 	}
 	r := slot.value
+	if !r.has(o) {
+		r.add(listFor(o))
+	}
 	r.keys = append(without(r.keys, o.key), o.key)
+}
+
+// tidy removes from r the lists that no staged variant has.
+func (g *stage) tidy(r *record) {
+	var kept []varyList
+	for _, l := range r.all() {
+		if slices.ContainsFunc(r.keys, func(k Key) bool { return g.items.peek(k).value.variesBy(l.names) }) {
+			kept = append(kept, l)
+		}
+	}
+	r.lists.Store(&kept)
 }
 
 // strike removes it from the variants of its URL.

@@ -143,8 +143,10 @@ func TestStagedVariantTakesItsRecordAlong(t *testing.T) {
 			t.Errorf("Purge: got %d objects, want 2", n)
 		}
 	})
-	f("replaced by one without Vary", func(s *Store) { mustStage(t, s, plain("/a", 0, 8)) })
-	f("replaced in memory", func(s *Store) { mustPut(t, s, plain("/a", 0, 8)) })
+	f("replaced in memory", func(s *Store) {
+		mustPut(t, s, variant("/a", "1", 8, "Accept"))
+		mustPut(t, s, variant("/a", "2", 8, "Accept"))
+	})
 	f("promoted", func(s *Store) { mustPromote(t, s, "/a\x001"); mustPromote(t, s, "/a\x002") })
 }
 

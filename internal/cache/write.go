@@ -21,6 +21,7 @@ const (
 	InDemand           // of Put: stored in memory, since the disk was busy and the key is in demand
 	DiskBusy           // the write queue of the Disk is full; nothing is stored under the key
 	OverRate           // the Disk's write rate is exceeded; nothing is stored under the key
+	VaryLimit          // the URL varies by too many lists or names: see TakesVary; the entry stored before stays
 )
 
 // String returns the word for the outcome.
@@ -42,6 +43,8 @@ func (o Outcome) String() string {
 		return "disk-busy"
 	case OverRate:
 		return "write-rate"
+	case VaryLimit:
+		return "vary-limit"
 	}
 	return "unknown"
 }
@@ -74,8 +77,8 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 // any more. If the disk refuses e, nothing stays under the key there (DiskBusy, OverRate), but a copy in memory is
 // replaced (InDemand). While the disk is out of use, memory works as without one.
 //
-// A response with other Vary names than the stored ones, or with none, replaces
-// all that its URL has stored: the latest response says how the URL varies.
+// Responses of a URL with different Vary names, or with none, lie beside each other. VaryLimit means that those of e
+// are too many (lists.go): then nothing is changed.
 //
 // Unless, if not nil, is asked at most once whether e was purged while it was fetched; it is not asked if e is too
 // large. No write to the cache happens between its answer and the landing of e, so a caller that notes a purge first
@@ -99,6 +102,9 @@ func (s *Store) put(e *Entry, b *buffer.Buffer, unless func() bool) (o Outcome, 
 	defer s.unlock()
 	if unless != nil && unless() {
 		return Purged, false
+	}
+	if !s.takesListOfLocked(a.Object) {
+		return VaryLimit, false
 	}
 	return s.putInMemoryLocked(a), false
 }
@@ -133,6 +139,7 @@ func (s *Store) renew(e *Entry, serial uint64, unless func() bool) bool {
 		return true
 	}
 	onDisk := s.noteRenewalLocked(e, serial)
+	s.extendLocked(e)
 	if s.heldLocked(e.Key) == nil {
 		return onDisk
 	}
@@ -143,6 +150,17 @@ func (s *Store) renew(e *Entry, serial uint64, unless func() bool) bool {
 	}
 	s.swapLocked(s.inPlaceLocked(e, old), old)
 	return true
+}
+
+// extendLocked notes how long the list of e, which is a renewal, is of use.
+func (s *Store) extendLocked(e *Entry) {
+	slot := s.index.peek(e.URL)
+	if len(e.Vary) == 0 || slot == nil {
+		return
+	}
+	if i := listOf(slot.value.all(), e.Vary); i >= 0 {
+		slot.value.extend(i, usefulUntil(e.ResponseTime, e.InitialAge, e.Policy))
+	}
 }
 
 // swapLocked puts it into the window and removes old from its place. It counts only the difference of their sizes.
@@ -165,8 +183,9 @@ func (s *Store) swapLocked(it, old *Object) {
 // hash is url, with all variants, from both tiers, and returns how many entries
 // that were.
 //
-// On the disk it removes the record under name. The URL's other variants there are found again once a response of the
-// URL varies by the same fields. So a caller that purges leaves a mark as well.
+// On the disk it removes the record under name, the marker, and the variants that are known from it. The URL's other
+// variants there are found again once a response of the URL varies by the same fields. So a caller that purges leaves a
+// mark as well.
 func (s *Store) Purge(url Key, name []byte) (objects int) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -176,8 +195,12 @@ func (s *Store) Purge(url Key, name []byte) (objects int) {
 	if s.stage.remove(url, name, purged) {
 		objects++
 	}
+	plain := objects > 0 // in memory
 	objects += s.forgetLocked(url, name, purged) + s.stage.forget(url, name, purged)
-	if s.disk != nil && s.disk.purge(url, name) && objects == 0 {
+	if s.disk == nil {
+		return objects
+	}
+	if onDisk, marker := s.disk.purge(url, name); onDisk && !plain || marker && objects == 0 {
 		objects++
 	}
 	return objects
@@ -267,21 +290,16 @@ func (s *Store) inPlaceLocked(e *Entry, old *Object) *Object {
 	return o
 }
 
-// clearLocked removes from both tiers what cannot coexist with o at its URL: the response without Vary beside variants,
-// and variants by other fields. The entry under the Key of o stays until o has landed.
+// clearLocked removes the variants of another URL that has the same hash as that of o, which varies: the index has one
+// place for both.
 func (s *Store) clearLocked(o *Object) {
-	name, url := o.URLName(), o.URL()
 	if !o.Varies() {
-		s.forgetLocked(url, name, replaced)
-		s.stage.forget(url, name, replaced)
 		return
 	}
-	s.removeLocked(url, name, replaced)
-	s.stage.remove(url, name, replaced)
-	if slot := s.index.peek(url); slot != nil && !slot.value.describes(o) {
+	if slot := s.index.peek(o.URL()); slot != nil && !slot.value.isOf(o) {
 		s.dropLocked(slot, replaced)
 	}
-	if slot := s.stage.urls.peek(url); slot != nil && !slot.value.describes(o) {
+	if slot := s.stage.urls.peek(o.URL()); slot != nil && !slot.value.isOf(o) {
 		s.stage.drop(slot, replaced)
 	}
 }

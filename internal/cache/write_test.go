@@ -236,7 +236,7 @@ func TestPurgeRemovesAllVariantsFromWindowAndMain(t *testing.T) {
 			t.Errorf("variant %s: got a hit after the purge", v)
 		}
 	}
-	if _, ok := s.Vary(sum("/a"), []byte("/a")); ok {
+	if s.Vary(sum("/a"), []byte("/a")).Len() > 0 {
 		t.Error("Vary: got a record after the purge")
 	}
 	if !holds(s, "/stays") {
@@ -418,6 +418,7 @@ func TestOutcomeWords(t *testing.T) {
 	f(TooLarge, "too-large")
 	f(Purged, "purged")
 	f(Superseded, "superseded")
+	f(VaryLimit, "vary-limit")
 	f(0, "unknown")
 }
 

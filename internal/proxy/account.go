@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
 )
 
 // fillCounts counts fills: fetches of a GET that asked the cache and got a response. When none
@@ -43,6 +44,7 @@ func (f *fill) account(why reason.Reason, size int64) {
 		c.notStorable.Add(1)
 	case why == reason.None:
 		c.stored.Add(1)
+		f.dropOutdated()
 		f.reportToAdmission(size, false)
 	case why.HeldBack():
 		why = r.Rule.Policy.HoldsBack()
@@ -88,4 +90,15 @@ func (x *exchange) ended(whole bool) {
 		why = x.verdict.Reason
 	}
 	x.fill.account(why, x.bytes)
+}
+
+// dropOutdated removes the stale response in whose place the origin has sent the one that is stored now (RFC 9111 section 4.3.3). It is
+// still there if the two vary by different names, and would go on answering other requests stale. A fresh one stays: a client chooses
+// when to have one validated, and so could have each of them removed.
+func (f *fill) dropOutdated() {
+	e := f.fallback
+	if e == nil || e.Key() == f.head.entry.Key || rfc9111.Fresh(e.Lifetime(), e.Age(f.head.at)) {
+		return
+	}
+	f.p.Store.Discard(e)
 }

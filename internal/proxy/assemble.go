@@ -151,20 +151,14 @@ func (p *Proxy) addPart(x *exchange, a *assembly, number int64) bool {
 	x.scratch = cachekey.AppendPart(x.scratch, x.route.SliceBytes, number)
 	name := x.scratch[n:]
 	key := p.Hasher.Sum(name)
-	if names, ok := p.Store.Vary(key, name); ok {
-		x.partsVary = names
-		x.scratch = x.appendVariant(x.scratch, names)
-		name = x.scratch[n:]
-		key = p.Hasher.Sum(name)
-	}
-	e, _, vary := p.findInTiers(x, key, name)
-	if vary != nil {
-		x.partsVary = vary
-		x.scratch = x.appendVariant(x.scratch, vary)
-		name = x.scratch[n:]
-		e, _, _ = p.findInTiers(x, p.Hasher.Sum(name), name)
+	m, lists := p.findMatch(x, key, name)
+	if m.vary != nil {
+		x.partsVary = m.vary
+	} else if m.entry == nil && lists.Len() > 0 {
+		x.partsVary = lists.At(0)
 	}
 	x.scratch = x.scratch[:n]
+	e := m.entry
 	if e == nil {
 		return false
 	}

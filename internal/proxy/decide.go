@@ -210,7 +210,7 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 	}
 	x.keying = x.byRule
 	e := p.lookupKey(x)
-	if !p.Store.Holds(x.exact.base) && !p.Store.OnDisk(x.exact.name[:x.exact.baseLen]) { // as a rule
+	if !p.Store.MayHold(x.exact.base, x.exact.name[:x.exact.baseLen]) { // as a rule
 		return e
 	}
 	keying, fwd, heldBack := x.keying, x.fwd, x.heldBack
@@ -229,28 +229,6 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 
 // originTime returns when the origin made e, or said last that it holds.
 func originTime(e *cache.Object) time.Time { return e.ResponseTime().Add(-e.InitialAge()) }
-
-// lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
-// x.fwd says how near it came.
-func (p *Proxy) lookupKey(x *exchange) *cache.Object {
-	x.fwd, x.stale = fwdURIMiss, nil
-	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.base, nil, false
-	if names, ok := p.Store.Vary(x.base, x.name); ok {
-		x.selectVariant(p, names)
-		x.fwd = fwdVaryMiss
-	}
-	e, heldBack, vary := p.findInTiers(x, x.key, x.name)
-	if vary != nil {
-		x.selectVariant(p, vary)
-		x.fwd = fwdVaryMiss
-		e, heldBack, _ = p.findInTiers(x, x.key, x.name)
-	}
-	x.heldBack = heldBack
-	if e == nil && x.vary == nil {
-		p.keyByLastVary(x)
-	}
-	return e
-}
 
 // lookup finds a fresh entry for x and reports whether it may answer; x.fwd
 // says why not.
@@ -295,14 +273,4 @@ func (p *Proxy) relookup(x *exchange) bool {
 		x.keying, x.stale, x.heldBack = keying, nil, false
 	}
 	return false
-}
-
-// selectVariant makes x's key that of the variant which names select.
-func (x *exchange) selectVariant(p *Proxy, names []string) {
-	start := len(x.scratch)
-	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
-	x.scratch = x.appendVariant(x.scratch, names)
-	x.name = x.scratch[start:]
-	x.key = p.Hasher.Sum(x.name)
-	x.vary, x.guessed = names, false
 }

@@ -176,13 +176,28 @@ func (p *Proxy) inspectStored(x *exchange, in *Inspection) *cache.Object {
 // peekStored is lookupKey that leaves no trace, in memory and on the disk. It sets by which key x counts.
 func (p *Proxy) peekStored(x *exchange) (*cache.Object, cache.Place) {
 	x.name, x.key, x.vary = x.name[:x.baseLen], x.base, nil
-	o, place, vary := p.Store.Peek(x.key, x.name)
-	if vary == nil && o == nil {
-		vary = p.varyFields.Peek(x.base.Hi, x.base.Lo)
+	before := x.keying
+	lists := p.Store.PeekVary(x.base, x.name)
+	o, place := p.Store.Peek(x.key, x.name)
+	found := before
+	for i := range lists.Len() {
+		x.keying = before
+		x.selectVariant(p, lists.At(i))
+		other, otherPlace := p.Store.Peek(x.key, x.name)
+		switch {
+		case other == nil:
+			continue
+		case o == nil:
+		case prefers(o, x.isFresh(o), other, x.isFresh(other)):
+			p.Store.Release(other)
+			continue
+		default:
+			p.Store.Release(o)
+		}
+		o, place, found = other, otherPlace, x.keying
 	}
-	if vary != nil {
-		x.selectVariant(p, vary)
-		o, place, _ = p.Store.Peek(x.key, x.name)
+	if x.keying = found; o == nil {
+		p.peekLastVary(x, lists)
 	}
 	if mayVary(x.vary) {
 		x.demand = x.key
@@ -190,4 +205,13 @@ func (p *Proxy) peekStored(x *exchange) (*cache.Object, cache.Place) {
 		x.demand = x.url
 	}
 	return o, place
+}
+
+// peekLastVary is keyByLastVary that leaves no trace.
+func (p *Proxy) peekLastVary(x *exchange, lists cache.Lists) {
+	if names := p.varyFields.Peek(x.base.Hi, x.base.Lo); names != nil {
+		x.selectVariant(p, names)
+	} else if lists.Len() > 0 {
+		x.selectVariant(p, lists.At(0))
+	}
 }

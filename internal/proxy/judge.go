@@ -126,6 +126,8 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 	switch {
 	case e == nil:
 		h.why = reason.VaryStar
+	case !p.Store.TakesVary(e):
+		h.why = reason.VaryLimit
 	case !p.Store.Takes(max(h.length, 0), e, true):
 		h.why = reason.TooLarge
 	default:

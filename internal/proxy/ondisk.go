@@ -12,8 +12,8 @@ import (
 // the disk may, Finish looks again. From then on each look-up of the exchange is in memory first, and then on the disk.
 
 // findInTiers returns what is stored under a key: in memory, or where x may wait, on the disk. Instead of a response the disk may
-// have the names of the fields that select a variant.
-func (p *Proxy) findInTiers(x *exchange, key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary []string) {
+// have the lists of names by which the URL varies, if an earlier version wrote them.
+func (p *Proxy) findInTiers(x *exchange, key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary cache.Lists) {
 	e, heldBack = p.findUnpurged(key, name, x.resource(), x.start)
 	switch {
 	case e != nil:

@@ -19,11 +19,7 @@ func (p *Proxy) pass(x *exchange) {
 	post := x.maySavePost()
 	if post { // its answer may serve later GETs
 		x.keyURL(p.Hasher)
-		if names, ok := p.Store.Vary(x.base, x.name); ok {
-			x.selectVariant(p, names)
-		} else {
-			p.keyByLastVary(x)
-		}
+		p.keyByLastVary(x, p.Store.Vary(x.base, x.name))
 		p.countBy(x)
 	}
 	f := p.newFill(x, false)

@@ -258,7 +258,7 @@ func (p *Proxy) mayHold(u purge.URL) bool {
 
 func (p *Proxy) mayHoldPart(name []byte) bool {
 	part := p.newSpan(name, 0, 0)
-	return p.Store.Holds(p.Hasher.Sum(name)) || p.Store.OnDisk(name) || p.Store.Holds(part.key) || p.Store.OnDisk(part.name)
+	return p.Store.MayHold(p.Hasher.Sum(name), name) || p.Store.MayHold(part.key, part.name)
 }
 
 // purges reports whether x is a PURGE for us, and not for the origin.

@@ -33,9 +33,9 @@ func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Ti
 	}
 }
 
-// loadUnpurged is findUnpurged for the disk, which it may wait for. Where responses of the URL vary, it returns by which fields
-// instead. What is asked for often enough is copied to memory, and that is returned.
-func (p *Proxy) loadUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Object, vary []string) {
+// loadUnpurged is findUnpurged for the disk, which it may wait for; for vary see cache.Store.Load. What is asked for often enough is
+// copied to memory, and that is returned.
+func (p *Proxy) loadUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Object, vary cache.Lists) {
 	for {
 		settled := p.Purges.Settled()
 		e, vary := p.Store.Load(key, name)
@@ -44,23 +44,23 @@ func (p *Proxy) loadUnpurged(key cache.Key, name []byte, u purge.URL, at time.Ti
 		}
 		found := p.unpurged(e, u, at)
 		if found == nil {
-			return nil, nil
+			return nil, vary
 		}
 		if p.Purges.Settled() != settled { // the mark for it may have gone before we asked
 			p.Store.Release(e)
 			continue
 		}
 		if found != e {
-			return found, nil
+			return found, vary
 		}
 		// No sweep of purges misses the copy: while it lands, all marks are there that were there when it was checked.
 		if kept := p.Store.Keep(e, func() bool {
 			return p.Purges.Settled() != settled || p.purgedSince(e.Name(), e.Born(), e.Tags(), u) != purge.Valid
 		}); kept != nil {
 			p.Store.Release(e)
-			return kept, nil
+			return kept, vary
 		}
-		return e, nil
+		return e, vary
 	}
 }
 

@@ -45,12 +45,14 @@ func fillKey(key, url cache.Key, vary []string) cache.Key {
 	return url
 }
 
-// keyByLastVary sets the key of x by the Vary of the last response of its URL, of which nothing is stored. It allocates
-// nothing.
-func (p *Proxy) keyByLastVary(x *exchange) {
+// keyByLastVary sets the key of x, for which nothing is stored, by the Vary of the last response of its URL, or if that is not
+// remembered, by the first of the lists of names by which what is stored of the URL varies. It allocates nothing.
+func (p *Proxy) keyByLastVary(x *exchange, lists cache.Lists) {
 	if names := p.varyFields.Names(x.base.Hi, x.base.Lo); names != nil {
 		x.selectVariant(p, names)
-		x.guessed = true
+		x.guessed = lists.Len() == 0
+	} else if lists.Len() > 0 {
+		x.selectVariant(p, lists.At(0))
 	}
 }
 

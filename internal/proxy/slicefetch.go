@@ -38,14 +38,7 @@ func (s *slicing) get(number int64, t sendInterim) (*slice, error) {
 // findStored implements wanted. What it finds that cannot be used as it is will be validated.
 func (sl *slice) findStored() (done bool) {
 	s := sl.s
-	name, key := s.variant(sl.span)
-	e, heldBack, vary := s.find(key, name)
-	if vary != nil {
-		name = s.job.variant(sl.span.name, vary)
-		key = s.p.Hasher.Sum(name)
-		e, heldBack, _ = s.find(key, name)
-	}
-	sl.key = key
+	e, heldBack := s.find(sl)
 	sl.entry, sl.stale = s.usable(e, heldBack)
 	return sl.entry != nil
 }
@@ -157,27 +150,73 @@ func (sl *slice) fill() *fill {
 	return f
 }
 
-// variant returns the name and the key of the slice that the request selects.
-func (s *slicing) variant(sp *span) (name []byte, key cache.Key) {
-	names, ok := s.p.Store.Vary(sp.key, sp.name)
-	if !ok {
-		names = s.vary
-	}
-	if len(names) == 0 {
-		return sp.name, sp.key
-	}
-	name = s.job.variant(sp.name, names)
-	return name, s.p.Hasher.Sum(name)
-}
-
 // suits reports whether the request selects what a flight for the slice has brought.
 func (s *slicing) suits(h *outcome) bool {
 	e := h.selected()
 	return len(e.vary) == 0 || bytes.Equal(e.name, s.job.variant(e.base, e.vary))
 }
 
-// find returns the slice that is stored under this key, in memory or on the disk, or by which fields slices vary there.
-func (s *slicing) find(key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary []string) {
+// find finds the slice that is stored for the request, as findMatch does, and sets the key of sl: that of the slice found, else the one by
+// which it is fetched.
+func (s *slicing) find(sl *slice) (e *cache.Object, heldBack bool) {
+	sp := sl.span
+	lists := s.p.Store.Vary(sp.key, sp.name)
+	if lists.Len() == 0 {
+		lists = s.p.Store.LoadVary(sp.key, sp.name)
+	}
+	sl.key = sp.key
+	if lists.Len() == 0 {
+		e, heldBack, lists = s.findUnder(sp.key, sp.name)
+	}
+	for i := range lists.Len() {
+		name := s.job.variant(sp.name, lists.At(i))
+		e, heldBack = s.better(sl, e, heldBack, s.p.Hasher.Sum(name), name)
+	}
+	if lists.Len() > 0 && (e == nil || !s.isFresh(e)) {
+		e, heldBack = s.better(sl, e, heldBack, sp.key, sp.name)
+	}
+	if e == nil {
+		e, heldBack = s.findByLast(sl, lists)
+	}
+	return e, heldBack
+}
+
+// findByLast sets the key of sl, of which nothing was found, by what the slices seen so far vary by, and looks there.
+func (s *slicing) findByLast(sl *slice, lists cache.Lists) (e *cache.Object, heldBack bool) {
+	names := s.vary
+	if names == nil && lists.Len() > 0 {
+		names = lists.At(0)
+	}
+	if len(names) == 0 {
+		return nil, false
+	}
+	name := s.job.variant(sl.span.name, names)
+	sl.key = s.p.Hasher.Sum(name)
+	e, heldBack, _ = s.findUnder(sl.key, name)
+	return e, heldBack
+}
+
+// better returns which of e, which was found before, and what is stored under this key answers the request, and releases the other.
+func (s *slicing) better(sl *slice, e *cache.Object, heldBack bool, key cache.Key, name []byte) (*cache.Object, bool) {
+	other, otherHeldBack, _ := s.findUnder(key, name)
+	switch {
+	case other == nil:
+		return e, heldBack
+	case e == nil:
+	case prefers(e, s.isFresh(e), other, s.isFresh(other)):
+		s.p.Store.Release(other)
+		return e, heldBack
+	default:
+		s.p.Store.Release(e)
+	}
+	sl.key = key
+	return other, otherHeldBack
+}
+
+func (s *slicing) isFresh(e *cache.Object) bool { return rfc9111.Fresh(e.Lifetime(), e.Age(now())) }
+
+// findUnder returns the slice that is stored under this key, in memory or on the disk. For vary see cache.Store.Load.
+func (s *slicing) findUnder(key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary cache.Lists) {
 	at := now()
 	if e, heldBack = s.p.findUnpurged(key, name, s.job.resource, at); e == nil && s.p.Store.HasDisk() {
 		e, vary = s.p.loadUnpurged(key, name, s.job.resource, at)

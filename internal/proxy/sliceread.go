@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/rfc9111"
@@ -22,8 +23,19 @@ func (s *slicing) current() *slice {
 
 // Find implements sliced.Source.
 func (s *slicing) Find(number int64) (*slice, bool) {
-	name, key := s.variant(s.p.newSpan(s.job.exact.name, s.way.Size(), number))
-	e := s.p.findIgnoringPurges(key, name)
+	sp := s.p.newSpan(s.job.exact.name, s.way.Size(), number)
+	find := func(names []string) (e *cache.Object) {
+		name := s.job.variant(sp.name, names)
+		return s.p.findIgnoringPurges(s.p.Hasher.Sum(name), name)
+	}
+	e := find(s.vary)
+	lists := s.p.Store.Vary(sp.key, sp.name)
+	for i := 0; e == nil && i < lists.Len(); i++ {
+		e = find(lists.At(i))
+	}
+	if e == nil {
+		e = find(nil)
+	}
 	return &slice{number: number, entry: e}, e != nil
 }
 

@@ -127,6 +127,8 @@ func reasonOf(o cache.Outcome) reason.Reason {
 		return reason.WriteRate
 	case cache.Purged:
 		return reason.Purged
+	case cache.VaryLimit:
+		return reason.VaryLimit
 	default:
 		return reason.TooLarge
 	}

@@ -28,6 +28,7 @@ const (
 	Authorization
 	SetCookie
 	VaryStar
+	VaryLimit // the URL varies by too many lists of names, or by too many names in all
 	NoFreshness
 	Status
 	Method
@@ -87,7 +88,7 @@ const (
 var words = [Count]string{
 	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", NotDrawn: "not-drawn", AdmissionDenies: "never",
 	NoStore: "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
-	VaryStar: "vary-star", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
+	VaryStar: "vary-star", VaryLimit: "vary-limit", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
 	NotModified: "not-modified", Unconfirmed: "unconfirmed",
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
 	Upgrade:       "upgrade",

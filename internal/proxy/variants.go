@@ -1,0 +1,121 @@
+package proxy
+
+import (
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file finds what is stored for a request under a key before Vary. The responses of a URL may differ in what they vary by. Each
+// answers the requests that agree with its own in the fields of its own Vary (RFC 9111 section 4.1), so there is a look-up for each list
+// of names that the URL has, and several may find something. One that is fresh goes before one that is not. Of those that are fresh, one
+// with Vary goes before the one without, which may lack it by mistake. Then the latest goes first.
+
+// match is what is stored for a request under one key before Vary.
+type match struct {
+	entry    *cache.Object // nil: nothing is
+	heldBack bool          // by admission
+	name     []byte        // the key of entry
+	key      cache.Key
+	vary     []string // the list that has selected entry; nil: it does not vary
+}
+
+// findMatch finds what is stored for x under the key before Vary called name, in memory, or where x may wait, also on the disk. It returns
+// as well by which lists of names the responses vary that are stored under this key. If parts of what is stored may only be found on the
+// disk, x.onDisk says so. It allocates nothing, but in what is read from the disk.
+func (p *Proxy) findMatch(x *exchange, base cache.Key, name []byte) (m match, lists cache.Lists) {
+	if lists = p.Store.Vary(base, name); lists.Len() == 0 && x.mayReadDisk {
+		lists = p.Store.LoadVary(base, name)
+	}
+	m.name, m.key = name, base
+	if lists.Len() == 0 {
+		m.entry, m.heldBack, lists = p.findInTiers(x, base, name)
+		if m.entry == nil && !x.mayReadDisk && !x.onDisk {
+			x.onDisk = p.Store.VariesOnDisk(name)
+		}
+		if lists.Len() == 0 {
+			return m, lists
+		}
+	}
+	for i := range lists.Len() {
+		m = p.better(x, m, p.findVariant(x, name, lists.At(i)))
+	}
+	if m.entry == nil || !x.isFresh(m.entry) {
+		plain := match{name: name, key: base}
+		plain.entry, plain.heldBack, _ = p.findInTiers(x, base, name)
+		m = p.better(x, m, plain)
+	}
+	return m, lists
+}
+
+// findVariant finds the variant that x selects by names, under the key before Vary called base.
+func (p *Proxy) findVariant(x *exchange, base []byte, names []string) match {
+	n := len(x.scratch)
+	x.scratch = append(x.scratch, base...)
+	x.scratch = x.appendVariant(x.scratch, names)
+	m := match{name: x.scratch[n:], vary: names}
+	m.key = p.Hasher.Sum(m.name)
+	m.entry, m.heldBack, _ = p.findInTiers(x, m.key, m.name)
+	return m
+}
+
+// better returns which of a and b answers x, and releases the other.
+func (p *Proxy) better(x *exchange, a, b match) match {
+	switch {
+	case b.entry == nil:
+		return a
+	case a.entry == nil:
+		return b
+	case prefers(a.entry, x.isFresh(a.entry), b.entry, x.isFresh(b.entry)):
+		a, b = b, a
+	}
+	p.Store.Release(a.entry)
+	return b
+}
+
+// prefers reports whether of two responses that a request selects, a and not b is to be used.
+func prefers(a *cache.Object, aFresh bool, b *cache.Object, bFresh bool) bool {
+	switch {
+	case aFresh != bFresh:
+		return aFresh
+	case aFresh && a.Varies() != b.Varies():
+		return a.Varies()
+	}
+	if made, other := originTime(a), originTime(b); !made.Equal(other) {
+		return made.After(other)
+	}
+	return !a.ResponseTime().Before(b.ResponseTime()) // Date has seconds only
+}
+
+func (x *exchange) isFresh(e *cache.Object) bool { return rfc9111.Fresh(e.Lifetime(), e.Age(x.start)) }
+
+// lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
+// x.fwd says how near it came.
+func (p *Proxy) lookupKey(x *exchange) *cache.Object {
+	x.fwd, x.stale = fwdURIMiss, nil
+	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.base, nil, false
+	m, lists := p.findMatch(x, x.base, x.name)
+	if lists.Len() > 0 {
+		x.fwd = fwdVaryMiss
+	}
+	x.heldBack = m.heldBack
+	if m.entry == nil {
+		p.keyByLastVary(x, lists)
+	} else {
+		x.name, x.key, x.vary = m.name, m.key, m.vary
+	}
+	if lists.Len() > 0 && x.onDisk && !x.mayReadDisk { // another may be there, and be later
+		x.heldBack = false
+		return nil
+	}
+	return m.entry
+}
+
+// selectVariant makes x's key that of the variant which names select.
+func (x *exchange) selectVariant(p *Proxy, names []string) {
+	start := len(x.scratch)
+	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
+	x.scratch = x.appendVariant(x.scratch, names)
+	x.name = x.scratch[start:]
+	x.key = p.Hasher.Sum(x.name)
+	x.vary, x.guessed = names, false
+}
