@@ -239,23 +239,9 @@ func TestFromVarnish(t *testing.T) {
 	)
 	program := testkit.Program(t, "varnishd", "/usr/sbin/varnishd")
 	theirs, our, second := newSite(t), newSite(t), newSite(t)
-	address := testkit.QuietAddress(t)
 	host, port, _ := net.SplitHostPort(theirs.address())
-	vcl := block(t, moving, "varnish", `.host = "127.0.0.1"`, `.host = "`+host+`"`, `.port = "3000"`, `.port = "`+port+`"`,
-		"acl purgers {\n    \"127.0.0.1\";", "acl purgers {\n    \"127.0.0.0\"/8;")
-	dir, err := os.MkdirTemp("/tmp", "edgeproxy-varnish-") // Varnish reads it as a user of its own
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(dir, "default.vcl")
-	if err := os.WriteFile(file, []byte(vcl), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	start(t, address, program, "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", file, "-s", "malloc,64m")
+	address, work := startVarnish(t, program, block(t, moving, "varnish", `.host = "127.0.0.1"`, `.host = "`+host+`"`, `.port = "3000"`, `.port = "`+port+`"`,
+		"acl purgers {\n    \"127.0.0.1\";", "acl purgers {\n    \"127.0.0.0\"/8;"))
 
 	config := func(s *site) []string { return []string{originThere, s.address(), listenOurs, `"127.0.0.1:0"`} }
 	edge := serve(t, block(t, moving, "from-varnish", config(our)...))
@@ -270,7 +256,7 @@ func TestFromVarnish(t *testing.T) {
 	stat := testkit.Program(t, "varnishstat")
 	stores(t, "Varnish", 8, func() (stored int) {
 		for _, field := range []string{"n_object", "n_obj_purged"} {
-			out, err := exec.Command(stat, "-1", "-n", filepath.Join(dir, "work"), "-f", "MAIN."+field).Output()
+			out, err := exec.Command(stat, "-1", "-n", work, "-f", "MAIN."+field).Output()
 			words := strings.Fields(string(out))
 			if err != nil || len(words) < 2 {
 				t.Fatalf("varnishstat: %q and %v", out, err)
@@ -288,6 +274,27 @@ func TestFromVarnish(t *testing.T) {
 	plain := second.play(t, edge.Addresses[0], all)
 	expect(t, plain, map[string]int{"GET /once": 1, "GET /static/logo.svg": 2, "GET /page?a=2": 2, "GET /missing": 2, "GET /api/list": 3})
 	keeps(t, edge, all, plain, 7) // what is requested once is not written
+}
+
+// startVarnish runs Varnish with this configuration. Work is its folder, by which varnishstat finds it.
+func startVarnish(t *testing.T, program, vcl string) (address, work string) {
+	t.Helper()
+	address = testkit.QuietAddress(t)
+	dir, err := os.MkdirTemp("/tmp", "edgeproxy-varnish-") // Varnish reads it as a user of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "default.vcl")
+	if err := os.WriteFile(file, []byte(vcl), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	work = filepath.Join(dir, "work")
+	start(t, address, program, "-F", "-n", work, "-a", address, "-f", file, "-s", "malloc,64m")
+	return address, work
 }
 
 // TestFromTrafficServer: with cache_promote at two hits and the default of edgeproxy, both origins get the same requests.
