@@ -125,6 +125,28 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
+// TestHTTP2WithoutAPrefaceLockedOutItsAddress: at limits.connections the newest connection without a request was refused, by every listener. So
+// clients that made their handshake for HTTP/2 and went no further locked out all others with their address.
+func TestHTTP2WithoutAPrefaceLockedOutItsAddress(t *testing.T) {
+	const connections = 12
+	e := threeListeners(t, keptOrigin(t), connections)
+	for range connections {
+		c := tls.Client(e.connect(t, 2), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		if err := c.HandshakeContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asks(t, e.connect(t, 0))
+	res, err := testkit.SecureClient(t, e.Addresses()[2], true).Get("https://www.example.com/kept/3")
+	if err != nil || res.ProtoMajor != 2 || res.StatusCode != http.StatusOK {
+		t.Fatalf("got %v, %v, want 200 by HTTP/2", res, err)
+	}
+	_ = res.Body.Close()
+	if got := e.refusedConnections(); got != 0 {
+		t.Errorf("got %d refused, want none", got)
+	}
+}
+
 // TestIdleConnectionsOfTLSMakeRoom: of HTTP/1.1 and of HTTP/2, whose streams are all over.
 func TestIdleConnectionsOfTLSMakeRoom(t *testing.T) {
 	for _, two := range []bool{false, true} {

@@ -224,7 +224,7 @@ func (e *Edge) registerConnectionMetrics() {
 // refused because of limits.connections. The limit holds for each of the two.
 func (e *Edge) refusedConnections() int64 {
 	n, _ := e.limiter.Refused()
-	n += e.refused.Load() + e.peers.Refused()
+	n += e.refused.Load()
 	for _, d := range e.listeners {
 		n += int64(d.server.Rejected())
 	}

@@ -12,5 +12,6 @@
 // PROXY protocol, its header is read first, and Peers remembers the address in it.
 //
 // Accepting never waits for a client. If there are too many connections, ConnLimiter and Secure
-// choose which ones are closed. A connection is silent until its client has sent something.
+// choose which ones are closed. A connection is silent until its client has sent something. Of too many silent
+// ones of a client the oldest is closed: a flood then does not lock out who comes from its address.
 package listen

@@ -2,7 +2,7 @@ package listen
 
 import (
 	"errors"
-	"io"
+	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -149,20 +149,47 @@ func TestSilentConnectionsPushNobodyOut(t *testing.T) {
 			g.come(name, "192.0.2.1", true)
 			g.asks(name)
 		}
-		for range 77 {
+		g.come("first of the flood", "203.0.113.1", true)
+		g.come("second of the flood", "203.0.113.1", true)
+		for range 75 {
 			g.come("flood", "203.0.113.1", true)
 		}
-		last := g.clients["flood"]
-		g.come("flood", "203.0.113.1", false)
 		g.come("honest", "198.51.100.1", true)
-		if _, err := last.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-			t.Errorf("the newest of the flood: got %v, want it closed", err)
-		}
-		g.left("a", "b", "c", "honest")
-		if got := g.c.LetGo(); got != (LetGo{Silent: 1}) {
-			g.t.Errorf("got %+v, want a silent one", got)
+		g.come("last of the flood", "203.0.113.1", true)
+		g.left("a", "b", "c", "flood", "honest", "last of the flood")
+		if got := g.c.LetGo(); got != (LetGo{Silent: 2}) {
+			g.t.Errorf("got %+v, want two silent ones", got)
 		}
 	})
+}
+
+// TestASilentFloodLockedOutItsAddress: at either limit the newest connection of the client with the most silent ones was refused,
+// and an honest client with the same address, as behind a load balancer, always has the newest.
+func TestASilentFloodLockedOutItsAddress(t *testing.T) {
+	for name, limits := range map[string]ConnLimits{"of all": {Connections: 80}, "of a client": {Connections: 1000, PerClient: 80}} {
+		crowded(t, limits, func(g *guests) {
+			g.come("from before", "192.0.2.1", true)
+			g.asks("from before")
+			for range 79 {
+				g.come("flood", "192.0.2.1", true)
+			}
+			stay := []string{"from before", "flood"}
+			for i := range 20 {
+				honest := fmt.Sprint("honest ", i)
+				stay = append(stay, honest)
+				g.come(honest, "192.0.2.1", true)
+				g.come("flood", "192.0.2.1", true)
+				g.asks(honest)
+			}
+			g.left(stay...)
+			if got := g.c.LetGo(); got != (LetGo{Silent: 40}) {
+				t.Errorf("%s: got %+v, want 40 silent ones", name, got)
+			}
+			if all, one := g.c.Refused(); all != 0 || one != 0 {
+				t.Errorf("%s: got %d and %d refused, want none", name, all, one)
+			}
+		})
+	}
 }
 
 // TestWhoIsLetGoWhileItAsksIsClosedBehindTheAnswer: the request that came in this moment is

@@ -19,7 +19,8 @@ const (
 )
 
 // One in silentShare of ConnLimits.Connections, and at least silentLeast, is how many silent connections
-// a network may have. Beyond that these are dropped before any other connection.
+// a network may have. Beyond that these are dropped before any other connection. The same shares of
+// ConnLimits.PerClient are for a client.
 const (
 	silentShare = 8
 	silentLeast = 8
@@ -33,7 +34,8 @@ type ConnLimits struct {
 
 // ConnLimiter bounds the open connections of clients, on all listeners that have it. At a limit a
 // new connection takes the place of one that waits for a request. At PerClient that is one of
-// the same client. A new connection is refused where every other has a request under way.
+// the same client. If many are silent, the oldest of them makes room: a client that wants something says so
+// within a round trip. A new connection is refused where every other has a request under way.
 // Clients without an address, behind a socket in the file system, count among all
 // connections but have no limit of their own. It is safe for concurrent use; nil bounds
 // nothing.
@@ -70,7 +72,7 @@ func (c *ConnLimiter) Refused() (ofAll, ofOne int64) {
 type LetGo struct {
 	Idle         int64 // waiting for a request for longest of all
 	IdleOfClient int64 // of their client
-	Silent       int64 // without any request yet, in a network with too many such connections
+	Silent       int64 // without any request yet, of a network or a client with too many such connections
 }
 
 // LetGo returns how many were let go so far.
@@ -129,10 +131,7 @@ func (c *ConnLimiter) add(m *limitedConn) (why string, out *limitedConn) {
 	own := c.clientSet(m)
 	switch {
 	case own != nil && len(own.conns) >= c.limits.PerClient:
-		why, out = refusal429, own.dropLongestIdle(m.acceptedAt)
-		if out != nil {
-			c.droppedIdleOfClient.Add(1)
-		}
+		why, out = refusal429, c.makeRoomOfClient(m, own)
 	case c.limits.Connections > 0 && len(c.all.conns) >= c.limits.Connections:
 		why, out = refusal503, c.makeRoom(m)
 	}
@@ -155,20 +154,37 @@ func (c *ConnLimiter) add(m *limitedConn) (why string, out *limitedConn) {
 // makeRoom drops a connection for m, which is in the set of silent ones already, and returns it; nil
 // if none can be dropped.
 func (c *ConnLimiter) makeRoom(m *limitedConn) *limitedConn {
-	p, n := c.silent.chooseVictim()
-	flood := n > max(silentLeast, c.limits.Connections/silentShare)
-	switch {
-	case flood && p.value == m:
-		return nil
-	case flood && p.value.dropIfIdle(p.value.state.Load()):
-		c.droppedSilent.Add(1)
-		return p.value
+	if out := c.dropSilent(c.limits.Connections, c.silent.chooseVictim); out != nil {
+		return out
 	}
 	out := c.all.dropLongestIdle(m.acceptedAt)
 	if out != nil {
 		c.droppedIdle.Add(1)
 	}
 	return out
+}
+
+// makeRoomOfClient is makeRoom among the connections of m's client, which are own.
+func (c *ConnLimiter) makeRoomOfClient(m *limitedConn, own *connSet) *limitedConn {
+	if out := c.dropSilent(c.limits.PerClient, m.place.oldestOfClient); out != nil {
+		return out
+	}
+	out := own.dropLongestIdle(m.acceptedAt)
+	if out != nil {
+		c.droppedIdleOfClient.Add(1)
+	}
+	return out
+}
+
+// dropSilent drops the silent connection that choose returns, and returns it; nil if there are not so many as a flood has, by the
+// limit that was reached.
+func (c *ConnLimiter) dropSilent(limit int, choose func() (oldest *silentEntry[*limitedConn], n int)) *limitedConn {
+	p, n := choose()
+	if n <= max(silentLeast, limit/silentShare) || !p.value.dropIfIdle(p.value.state.Load()) {
+		return nil
+	}
+	c.droppedSilent.Add(1)
+	return p.value
 }
 
 // letIdleGo drops the connection that has waited for a request for longest, and reports whether there was one. It is for

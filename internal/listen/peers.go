@@ -12,9 +12,8 @@ import (
 // Peers knows the clients' addresses of connections that load balancers pass on by the PROXY
 // protocol. It is safe for concurrent use; nil knows of none, and so does the zero Peers.
 type Peers struct {
-	told    sync.Map // of net.Conn as it was handed on, to the netip.Addr that was told
-	refused atomic.Int64
-	cut     atomic.Int64
+	told sync.Map // of net.Conn as it was handed on, to the netip.Addr that was told
+	cut  atomic.Int64
 }
 
 // Of returns the client's address that was told of conn, or of the connection that conn
@@ -46,15 +45,6 @@ func (p *Peers) Forget(conn net.Conn) {
 	if p != nil {
 		p.told.Delete(bare(conn))
 	}
-}
-
-// Refused returns how many connections were closed when they came, because too many were
-// without their header.
-func (p *Peers) Refused() int64 {
-	if p == nil {
-		return 0
-	}
-	return p.refused.Load()
 }
 
 // Cut returns how many connections without their header were closed for others.

@@ -92,7 +92,7 @@ func (l *proxyListener) run() {
 }
 
 // addSilent adds a connection whose header is still to come. Beyond the limit it ends the connection that
-// chooseVictim chooses, and returns nil if that is conn itself.
+// chooseVictim chooses. It returns nil if the listener is closed.
 func (l *proxyListener) addSilent(conn net.Conn) *silentEntry[net.Conn] {
 	who, _ := client.Of((*Peers)(nil).address(conn))
 	l.mu.Lock()
@@ -106,12 +106,7 @@ func (l *proxyListener) addSilent(conn net.Conn) *silentEntry[net.Conn] {
 		out.remove()
 	}
 	l.mu.Unlock()
-	switch out {
-	case nil:
-	case p:
-		l.peers.refused.Add(1)
-		return nil
-	default:
+	if out != nil {
 		l.peers.cut.Add(1)
 		closeRead(out.value)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,7 @@ type SecureOptions struct {
 	// HandshakeTimeout is for how long a client may take for its handshake.
 	HandshakeTimeout time.Duration
 	// Handshakes bounds the clients that have said nothing yet, and also those in the middle
-	// of their handshake. Beyond it the newest handshake of the client with the most is cut.
+	// of their handshake. Beyond it the oldest handshake of the client with the most is cut.
 	Handshakes int
 	// Peers knows the clients' addresses where they are not those of the connections.
 	Peers *Peers
@@ -124,9 +125,9 @@ func (s *Secure) addHandshake(conn net.Conn) *handshake {
 	h := &handshake{conn: conn}
 	h.who, _ = client.Of(s.o.Peers.address(conn))
 	s.mu.Lock()
-	out := s.addLocked(&s.silent, h)
+	h.place = s.silent.add(h.who, h)
 	s.mu.Unlock()
-	if !h.evict(out) {
+	if !s.makeRoom(&s.silent, h) {
 		return nil
 	}
 	return h
@@ -143,39 +144,52 @@ func (s *Secure) gotClientHello(h *handshake) error {
 		return errCut
 	}
 	h.place.remove()
-	out := s.addLocked(&s.helloSent, h)
+	h.place = s.helloSent.add(h.who, h)
 	s.mu.Unlock()
-	if !h.evict(out) {
+	if !s.makeRoom(&s.helloSent, h) {
 		return errCut
 	}
 	return nil
 }
 
-// addLocked adds h to of. If of has too many then, it removes the one that chooseVictim chooses,
-// which may be h, and returns it; otherwise nil.
-func (s *Secure) addLocked(of *silentSet[*handshake], h *handshake) *handshake {
-	h.place = of.add(h.who, h)
-	if of.len() <= s.o.Handshakes {
-		return nil
+// mostLookedAt bounds the handshakes that makeRoom looks at for one to cut.
+const mostLookedAt = 16
+
+// makeRoom cuts a handshake of set if that has more than it may, and reports whether h, which has just come into set, goes
+// on. Of the candidates it cuts the first whose client is what it waits for. One whose client has sent more is waiting for a processor, as many are when
+// clients come all at once. If all are, it cuts the last, the newest: to cut others would waste the work on them.
+func (s *Secure) makeRoom(set *silentSet[*handshake], h *handshake) (goesOn bool) {
+	for {
+		var candidates []*silentEntry[*handshake]
+		s.mu.Lock()
+		if set.len() > s.o.Handshakes {
+			candidates = set.candidates(mostLookedAt)
+		}
+		s.mu.Unlock()
+		if len(candidates) == 0 {
+			return true
+		}
+		out := candidates[len(candidates)-1]
+		if i := slices.IndexFunc(candidates, waitsForClient); i >= 0 {
+			out = candidates[i]
+		}
+		s.mu.Lock()
+		there := out.inSet()
+		out.remove()
+		s.mu.Unlock()
+		if !there { // it has ended, or was cut, meanwhile
+			continue
+		}
+		s.cut.Add(1)
+		if out.value == h {
+			return false
+		}
+		closeRead(out.value.conn)
 	}
-	p, _ := of.chooseVictim()
-	p.remove()
-	s.cut.Add(1)
-	return p.value
 }
 
-// evict ends out, the handshake that addLocked removed, unless that is h itself. It reports
-// whether h goes on. A nil out is none.
-func (h *handshake) evict(out *handshake) bool {
-	switch out {
-	case h:
-		return false
-	case nil:
-	default:
-		closeRead(out.conn)
-	}
-	return true
-}
+// waitsForClient reports whether all that the client of a handshake has sent was read.
+func waitsForClient(p *silentEntry[*handshake]) bool { return !hasUnread(p.value.conn) }
 
 // removeHandshake removes a handshake that has ended.
 func (s *Secure) removeHandshake(h *handshake) {

@@ -11,9 +11,10 @@ import (
 
 // silentSet is the set of connections whose clients have sent nothing yet. A T is one of them.
 //
-// If there are too many, chooseVictim returns the one to drop: the newest connection of the
+// If there are too many, chooseVictim returns the one to drop: the oldest connection of the
 // client with the most, within the network with the most. So a flood pushes out its own
-// connections. A connection from elsewhere, or from before the flood, stays. If several
+// connections, and a connection from elsewhere stays. An honest client with the address of the
+// flood says something within a round trip, before its connection is the oldest. If several
 // networks or clients have equally many, the one that has been in the set for longest is
 // taken. Adding, removing and choosing take O(log n).
 //
@@ -49,7 +50,7 @@ type group[T any] struct {
 
 	most   ranking[T]                 // the groups within, the one with the most first
 	byName map[netip.Prefix]*group[T] // the same
-	places list.List                  // of *place[T], the newest at the back; of a client
+	places list.List                  // of *silentEntry[T], the newest at the back; of a client
 	adds   uint64                     // of all
 }
 
@@ -106,7 +107,25 @@ func (s *silentSet[T]) chooseVictim() (p *silentEntry[T], ofNetwork int) {
 		return nil, 0
 	}
 	network := s.all.most[0]
-	return network.most[0].places.Back().Value.(*silentEntry[T]), network.count
+	return network.most[0].oldest(), network.count
+}
+
+// candidates returns up to n of the client of which chooseVictim returns the oldest: its oldest, the next
+// ones, and behind them its newest.
+func (s *silentSet[T]) candidates(n int) (found []*silentEntry[T]) {
+	if s.all.count == 0 {
+		return nil
+	}
+	places := &s.all.most[0].most[0].places
+	for e := places.Front(); e != places.Back() && len(found) < n-1; e = e.Next() {
+		found = append(found, e.Value.(*silentEntry[T]))
+	}
+	return append(found, places.Back().Value.(*silentEntry[T]))
+}
+
+// oldestOfClient returns the connection of p's client that has been in the set for longest, and how many that client has.
+func (p *silentEntry[T]) oldestOfClient() (oldest *silentEntry[T], n int) {
+	return p.client.oldest(), p.client.count
 }
 
 // values returns all.
@@ -121,6 +140,9 @@ func (s *silentSet[T]) values() []T {
 	}
 	return out
 }
+
+// oldest returns the first entry of g, which is a client with entries.
+func (g *group[T]) oldest() *silentEntry[T] { return g.places.Front().Value.(*silentEntry[T]) }
 
 // part returns the group of this name within g. It makes the group if there is none, and
 // notes that it was made by this add.

@@ -41,6 +41,23 @@ func speaksPlain(ctx context.Context, conn net.Conn) bool {
 	return 'a' <= first|0x20 && first|0x20 <= 'z'
 }
 
+// hasUnread reports whether something has come on conn that nobody has read. It waits for nothing.
+func hasUnread(conn net.Conn) (has bool) {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = raw.Control(func(fd uintptr) { // an error: it is closed
+		first, done := peek(fd)
+		has = done && first != 0 // no record of TLS begins with 0
+	})
+	return has
+}
+
 // peek returns the first byte that has come on a socket, which keeps it; 0 where none will. done is false where it is
 // still to come.
 func peek(fd uintptr) (first byte, done bool) {

@@ -15,7 +15,11 @@ import (
 	"time"
 )
 
-// attackers have addresses of their own.
+// neighbour is the attacker with the address of the honest client, as all clients of a load
+// balancer have one.
+const neighbour = -1
+
+// attackers have addresses of their own, but for the neighbour.
 func attacker(n int) net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n%250))} }
 
 // window is what a slow reader offers, and segment the largest piece it takes at once: on

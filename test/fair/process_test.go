@@ -48,7 +48,12 @@ func processAttacks() []attack {
 		{
 			name: "1,000 silent connections a second to TLS", soak: true, long: times(0, 10*time.Second), slowest: time.Second,
 			edge: settings{secure: true},
-			play: func(w *wave) { silent(w, 1000, 2800) },
+			play: func(w *wave) { silent(w, 1000, 2800, func(n int) int { return n % 8 }) },
+		},
+		{
+			name: "1,000 silent connections a second to TLS, of the honest client's address", soak: true, long: times(0, 10*time.Second), slowest: time.Second,
+			edge: settings{secure: true},
+			play: func(w *wave) { silent(w, 1000, 2800, func(int) int { return neighbour }) },
 		},
 		{
 			name: "as many idle connections as limits.connections", long: times(2500*time.Millisecond, 6*time.Second),
@@ -135,14 +140,14 @@ func endsBySignal(s *scene) {
 	}
 }
 
-// silent opens connections that say nothing, so many a second and so many at once. The
-// oldest go first.
-func silent(w *wave, perSecond, most int) {
+// silent opens connections that say nothing, so many a second and so many at once, by the
+// attackers that who numbers. The oldest go first.
+func silent(w *wave, perSecond, most int, who func(n int) int) {
 	var mu sync.Mutex
 	var open []*net.TCPConn
 	w.rate(perSecond, func(n int) {
 		w.all.Go(func() {
-			c, err := w.connect(n%8, false)
+			c, err := w.connect(who(n), false)
 			if err != nil {
 				return
 			}
