@@ -35,7 +35,7 @@ func newLogAt(format config.Format, level slog.Leveler, w io.Writer) *slog.Logge
 	if format == config.FormatText {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
-	return slog.New(slog.NewJSONHandler(w, options))
+	return slog.New(slog.NewJSONHandler(lines.EscapeJSON(w), options))
 }
 
 // printWithin writes text to w. It gives up after timeout, if nobody reads w.

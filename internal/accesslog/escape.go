@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
+
+	"edgeproxy/internal/lines"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -50,8 +52,7 @@ func appendWord(b []byte, word string) []byte {
 	return append(b, '"')
 }
 
-// appendJSON appends s in quotes. It escapes control characters, including DEL and C1, because
-// terminals act on them. A byte that is not UTF-8 becomes U+FFFD, as in encoding/json.
+// appendJSON appends s in quotes. It escapes what is unsafe in a line (internal/lines). A byte that is not UTF-8 becomes U+FFFD, as in encoding/json.
 func appendJSON(b, s []byte) []byte {
 	if len(s) == 0 {
 		return append(b, `""`...)
@@ -71,8 +72,8 @@ func appendJSON(b, s []byte) []byte {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			b = append(b, `\ufffd`...)
-		case r < 0xa0: // C1
-			b = appendUnicode(b, byte(r))
+		case lines.Unsafe(r):
+			b = lines.AppendEscape(b, r)
 		default:
 			b = append(b, s[:n]...)
 		}
@@ -92,13 +93,7 @@ func appendEscaped(b []byte, c byte) []byte {
 	case '\t':
 		return append(b, `\t`...)
 	}
-	return appendUnicode(b, c)
-}
-
-// appendUnicode appends the escape \u00XX of a character below U+0100.
-func appendUnicode(b []byte, c byte) []byte {
-	b = append(b, `\u00`...)
-	return append(b, hexDigits[c>>4], hexDigits[c&15])
+	return lines.AppendEscape(b, rune(c))
 }
 
 // appendText appends s as nginx and Apache do: quotes, backslashes, and bytes that are not printable ASCII

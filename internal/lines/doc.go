@@ -13,5 +13,5 @@
 // lines at once. With Options.Gather a busy one also waits a little between two writes: a
 // system call and a wake-up for every few lines would cost more than the lines (0092).
 //
-// It does not know the content of a line. It does not rotate, compress or sync files.
+// Of the content of a line it knows only which characters a line must not have as they are: Unsafe. It does not rotate, compress or sync files.
 package lines
