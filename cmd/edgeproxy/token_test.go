@@ -63,6 +63,9 @@ origins: {app: {servers: [%q]}}
 	f(exitFailed, "the token is not the admin token", "another")
 	f(exitDone, "purged: everything", adminSecret)
 	f(exitDone, "purged: everything", "another", "--token-file", token)
+	if got := s.value(t, "edgeproxy_admin_wrong_tokens_total"); got != "1" {
+		t.Errorf("got %q wrong tokens counted, want 1", got)
+	}
 	for _, l := range s.lines() {
 		if strings.Contains(l.Message+l.Error, adminSecret) {
 			t.Errorf("the log shows the token: %v", l)

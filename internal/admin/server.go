@@ -82,7 +82,7 @@ type Options struct {
 	Disk Disk
 	// Panics counts panics of handlers; nil counts none.
 	Panics *rescue.Counter
-	// Log gets the errors of connections and scrapes, and each purge.
+	// Log gets the errors of connections and scrapes, each purge, and how many requests had a wrong token.
 	Log *slog.Logger
 }
 
@@ -100,6 +100,7 @@ type Server struct {
 	http        http.Server
 	site        atomic.Pointer[site]
 	subscribers *subscribers
+	wrong       *wrongTokens
 }
 
 // ServeHTTP answers with the options in force.
@@ -108,18 +109,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.site.Load
 // New returns the admin server. An error names the option that is missing or
 // cannot be understood.
 func New(o Options) (*Server, error) {
-	l := newSubscribers()
-	s, err := newSite(o, l)
+	s := &Server{subscribers: newSubscribers(), wrong: newWrongTokens(o.Log)}
+	first, err := s.newSite(o)
 	if err != nil {
 		return nil, err
 	}
-	return newServer(s, l, o.Log), nil
+	s.start(first, o.Log)
+	return s, nil
 }
 
+// WrongTokens returns how many requests had a wrong token.
+func (s *Server) WrongTokens() int64 { return s.wrong.count() }
+
 // Prepare checks new options. use puts them in force for later requests, except the Log of
-// connections, and ends the streams of events, whose clients reconnect. use cannot fail. An error is as in New.
+// connections and of wrong tokens, and ends the streams of events, whose clients reconnect. use cannot fail. An error is as in New.
 func (s *Server) Prepare(o Options) (use func(), err error) {
-	next, err := newSite(o, s.subscribers)
+	next, err := s.newSite(o)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +134,7 @@ func (s *Server) Prepare(o Options) (use func(), err error) {
 	}, nil
 }
 
-func newSite(o Options, l *subscribers) (*site, error) {
+func (s *Server) newSite(o Options) (*site, error) {
 	g, err := newGuard(o.Address, o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("admin server: %w", err)
@@ -143,7 +148,7 @@ func newSite(o Options, l *subscribers) (*site, error) {
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
 	routes[adminPage] = public("the dashboard, for browsers", o.Page)
 	routes["/status"] = read("the state of the proxy, in JSON", statusHandler(o.Status, o.Log))
-	routes["/events"] = read("the state of the proxy each second, as server-sent events", eventsHandler(l, o.Status, o.Log))
+	routes["/events"] = read("the state of the proxy each second, as server-sent events", eventsHandler(s.subscribers, o.Status, o.Log))
 	routes["/purge"] = route{
 		methods: []string{http.MethodPost},
 		about:   `forget responses: {"url": "http://HOST/PATH"} or a list of them; "prefix", "host", "tag" as well, or {"all": true}; with "soft": true make them stale`,
@@ -171,7 +176,7 @@ func newSite(o Options, l *subscribers) (*site, error) {
 		addProfiles(routes)
 	}
 	routes[adminList] = read("this list", indexHandler(routes))
-	return &site{guard: g, token: newToken(o.Token), panics: o.Panics, routes: routes, list: adminList}, nil
+	return &site{guard: g, token: newToken(o.Token), wrong: s.wrong, panics: o.Panics, routes: routes, list: adminList}, nil
 }
 
 // NewMetrics returns a server with /livez, /readyz and /metrics only. It
@@ -183,7 +188,9 @@ func NewMetrics(o MetricsOptions) (*Server, error) {
 	}
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
 	routes[metricsList] = public("this list", indexHandler(routes))
-	return newServer(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: routes, list: metricsList}, newSubscribers(), o.Log), nil
+	s := &Server{subscribers: newSubscribers(), wrong: newWrongTokens(o.Log)}
+	s.start(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: routes, list: metricsList}, o.Log)
+	return s, nil
 }
 
 func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
@@ -205,8 +212,8 @@ func commonRoutes(registry prometheus.Gatherer, ready func() (bool, string), log
 	}
 }
 
-func newServer(first *site, l *subscribers, log *slog.Logger) *Server {
-	s := &Server{subscribers: l}
+// start makes s ready to Serve first.
+func (s *Server) start(first *site, log *slog.Logger) {
 	s.site.Store(first)
 	s.http = http.Server{
 		Handler:           s,
@@ -220,7 +227,6 @@ func newServer(first *site, l *subscribers, log *slog.Logger) *Server {
 		// Otherwise net/http would answer "OPTIONS *" before the guard sees it.
 		DisableGeneralOptionsHandler: true,
 	}
-	return s
 }
 
 // Serve answers on l until Close, and then returns nil; any other end is an
@@ -238,6 +244,7 @@ func (s *Server) Serve(l net.Listener) error {
 // that moment.
 func (s *Server) Close(ctx context.Context) error {
 	s.subscribers.end(true)
+	defer s.wrong.close()
 	err := s.http.Shutdown(ctx)
 	if err == nil {
 		return nil

@@ -35,6 +35,7 @@ func public(about string, h http.Handler) route {
 type site struct {
 	guard  guard
 	token  token
+	wrong  *wrongTokens // may be nil where no token is required
 	panics *rescue.Counter
 	routes map[string]route
 	list   string // the path of the list of routes
@@ -51,7 +52,7 @@ func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	to, ok := s.routes[r.URL.Path]
 	if s.token.required && !to.public && !s.token.presentedBy(r) { // checked before the path: without the token a client does not learn which paths exist
-		requireToken(w, r)
+		requireToken(w, r, s.wrong)
 		return
 	}
 	if !ok {

@@ -31,11 +31,12 @@ func (t token) presentedBy(r *http.Request) bool {
 }
 
 // requireToken refuses a request without the token, with the challenge of RFC 6750 section
-// 3.
-func requireToken(w http.ResponseWriter, r *http.Request) {
+// 3. It notes a wrong one: none at all is what a browser begins with.
+func requireToken(w http.ResponseWriter, r *http.Request, wrong *wrongTokens) {
 	challenge, why := `Bearer realm="edgeproxy admin"`, "want Authorization: Bearer and the admin token"
 	if r.Header.Get("Authorization") != "" {
 		challenge, why = challenge+`, error="invalid_token"`, "the token is not the admin token"
+		wrong.note(clientOf(r))
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
 	writeError(w, http.StatusUnauthorized, why)

@@ -240,6 +240,9 @@ func (e *Edge) Listen() (err error) {
 	if e.admin, err = admin.New(e.adminOptions(e.now.Load())); err != nil {
 		return fmt.Errorf("admin: %w", err)
 	}
+	e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "edgeproxy_admin_wrong_tokens_total", Help: "Requests to the admin listener that had a wrong token.",
+	}, func() float64 { return float64(e.admin.WrongTokens()) }))
 	if err := e.listenControl(e.admin, e.config.Admin.Listen(), "admin"); err != nil {
 		return err
 	}
