@@ -7,7 +7,7 @@
 // Host of a request must be loopback or a name of this listener, which prevents DNS
 // rebinding (Jackson et al., "Protecting Browsers from DNS Rebinding Attacks", CCS
 // 2007). A request that a foreign page made is refused by its Origin (RFC 6454) or
-// Sec-Fetch-Site (W3C Fetch Metadata). Other sites may only link to the page at /.
+// Sec-Fetch-Site (W3C Fetch Metadata), also one of the same site. Others may only link to the page at /.
 // Errors are JSON, {"error": "..."}; answers are never cached.
 //
 // With a token, everything except the page at /, health and metrics needs it. The page

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,68 +18,94 @@ const (
 	eventWrite = 10 * time.Second
 )
 
-// subscribers counts the requests that receive events. Each request has its own ticker, so without subscribers nothing runs. It is
-// safe for concurrent use.
+// subscribers are the requests that receive events. Each has its own ticker, so without subscribers nothing runs. If there are more
+// than maxSubscribers, the oldest of the client with the most ends: nobody who comes is shut out by others that stay. It is safe for
+// concurrent use.
 type subscribers struct {
-	mu   sync.Mutex
-	n    int
-	quit chan struct{} // closed to end all present subscribers; nil: no more are accepted
+	mu     sync.Mutex
+	open   []*subscriber // the oldest first
+	closed bool          // no more are accepted
 }
 
-func newSubscribers() *subscribers { return &subscribers{quit: make(chan struct{})} }
+// subscriber is one of them.
+type subscriber struct {
+	client string
+	quit   chan struct{} // closed to end it
+}
 
-// enter adds a subscriber, and returns the channel whose close ends it; nil if there are too many, or the server closes.
-func (l *subscribers) enter() (quit <-chan struct{}) {
+// enter adds a subscriber; nil if the server closes.
+func (l *subscribers) enter(client string) *subscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.quit == nil || l.n >= maxSubscribers {
+	if l.closed {
 		return nil
 	}
-	l.n++
-	return l.quit
+	s := &subscriber{client, make(chan struct{})}
+	if l.open = append(l.open, s); len(l.open) > maxSubscribers {
+		out := l.oldestOfMost()
+		close(l.open[out].quit)
+		l.open = slices.Delete(l.open, out, out+1)
+	}
+	return s
 }
 
-func (l *subscribers) leave() {
+// oldestOfMost returns the index of the oldest subscriber of the client with the most. If several clients have as many, it is the oldest of all of
+// theirs.
+func (l *subscribers) oldestOfMost() (at int) {
+	of := map[string]int{}
+	for _, s := range l.open {
+		of[s.client]++
+	}
+	for i, s := range l.open {
+		if of[s.client] > of[l.open[at].client] {
+			at = i
+		}
+	}
+	return at
+}
+
+// leave removes a subscriber, which enter or end may have ended.
+func (l *subscribers) leave(s *subscriber) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.n--
+	if i := slices.Index(l.open, s); i >= 0 {
+		l.open = slices.Delete(l.open, i, i+1)
+	}
 }
 
 // end ends all present subscribers. After end(true) no more are accepted.
 func (l *subscribers) end(last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.quit == nil {
-		return
+	for _, s := range l.open {
+		close(s.quit)
 	}
-	close(l.quit)
-	if l.quit = make(chan struct{}); last {
-		l.quit = nil
-	}
+	l.open, l.closed = nil, l.closed || last
 }
 
 // eventsHandler sends the status as server-sent events (WHATWG HTML section 9.2): one at once, then one each second, each on one line.
-// It ends when the client leaves or is too slow, when the server closes, and at a reload, because the token may have changed.
+// It ends when the client leaves or is too slow, when others take its place, when the server closes, and at a reload, because the token may have changed.
 func eventsHandler(l *subscribers, status func() any, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		quit := l.enter()
-		if quit == nil {
-			w.Header().Set("Retry-After", "5")
-			writeError(w, http.StatusServiceUnavailable, "too many listen to /events, or the program stops")
+		if r.Method == http.MethodHead {
+			w.Header().Set("Content-Type", "text/event-stream")
 			return
 		}
-		defer l.leave()
+		here := l.enter(clientOf(r))
+		if here == nil {
+			w.Header().Set("Retry-After", "5")
+			writeError(w, http.StatusServiceUnavailable, "the program stops")
+			return
+		}
+		defer l.leave(here)
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
-		if r.Method == http.MethodHead {
-			return
-		}
 		tick := time.NewTicker(eventEvery)
 		defer tick.Stop()
 		for sendEvent(w, status(), log) {
 			select {
 			case <-tick.C:
-			case <-quit:
+			case <-here.quit:
 				return
 			case <-r.Context().Done():
 				return

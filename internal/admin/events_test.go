@@ -114,7 +114,7 @@ func TestAReaderOfEventsThatIsTooSlowIsLetGo(t *testing.T) {
 		time.Sleep(eventWrite + 2*eventEvery) // without reading
 		synctest.Wait()
 		s.subscribers.mu.Lock()
-		n := s.subscribers.n
+		n := len(s.subscribers.open)
 		s.subscribers.mu.Unlock()
 		if n != 0 {
 			t.Errorf("got %d listeners, want none", n)
@@ -126,25 +126,74 @@ func TestAReaderOfEventsThatIsTooSlowIsLetGo(t *testing.T) {
 	})
 }
 
-func TestEventsHaveABound(t *testing.T) {
+// Those that had come first kept their places for as long as they liked, and one more got 503: pages of the same site could take all of them, and the
+// dashboard had none.
+func TestStreamsOfEventsShutTheDashboardOut(t *testing.T) {
 	o := options()
 	counted(&o)
 	g := serve(t, mustNew(t, o))
-	var leaves []func()
 	for range maxSubscribers {
-		next, leave := g.listen()
-		if next() == "" {
+		if a := g.do("GET", "/events", "", "Sec-Fetch-Site", "same-site"); a.status != http.StatusForbidden {
+			t.Fatalf("a page of the same site: got %d, want 403", a.status)
+		}
+	}
+	first, _ := g.listen()
+	for range maxSubscribers - 1 {
+		if next, _ := g.listen(); next() == "" {
 			t.Fatal("got no event")
 		}
-		leaves = append(leaves, leave)
 	}
-	if a := g.do("GET", "/events", ""); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-		t.Errorf("one more: got %d, want 503 and Retry-After", a.status)
+	dashboard, leave := g.listen("Sec-Fetch-Site", "same-origin")
+	if dashboard() == "" {
+		t.Error("the dashboard got no event")
 	}
-	for _, leave := range leaves {
-		leave()
+	drain(first) // it ends
+	open := func() int {
+		g.server.subscribers.mu.Lock()
+		defer g.server.subscribers.mu.Unlock()
+		return len(g.server.subscribers.open)
 	}
-	testkit.Eventually(t, "a place is free again", func() bool { return g.do("HEAD", "/events", "").status == http.StatusOK })
+	if n := open(); n != maxSubscribers {
+		t.Errorf("got %d streams, want %d", n, maxSubscribers)
+	}
+	leave()
+	testkit.Eventually(t, "a place is free again", func() bool { return open() == maxSubscribers-1 })
+}
+
+func TestTheOldestStreamOfTheClientWithTheMostEnds(t *testing.T) {
+	f := func(clients, want string) {
+		t.Helper()
+		var l subscribers
+		var all []*subscriber
+		for _, client := range clients {
+			all = append(all, l.enter(string(client)))
+		}
+		ended := ""
+		for i, s := range all {
+			select {
+			case <-s.quit:
+				ended += string(rune('A' + i))
+			default:
+			}
+		}
+		if ended != want || len(l.open) != min(len(all), maxSubscribers) {
+			t.Errorf("%s: got the end of %q and %d that stay, want the end of %q", clients, ended, len(l.open), want)
+		}
+		for _, s := range all {
+			l.leave(s)
+			l.leave(s)
+		}
+		if len(l.open) != 0 {
+			t.Errorf("%s: %d are left", clients, len(l.open))
+		}
+	}
+	f("aaaaaaaaaaaaaaaa", "")
+	f("aaaaaaaaaaaaaaaaa", "A")
+	f("aaaaaaaaaaaaaaaaaaa", "ABC")
+	f("baaaaaaaaaaaaaaab", "B")
+	f("abbbbbbbbbbbbbbba", "B")
+	f("abcdefghijklmnopq", "A")
+	f("aaaaaaaabbbbbbbbbb", "IJ")
 }
 
 // A stream that nobody leaves does not hold up the end of the program.

@@ -25,8 +25,8 @@ func (g guard) refusal(r *http.Request) string {
 		return "the Host is not one of this listener: want a loopback one, such as localhost, the admin address, or one of admin.hosts"
 	case foreignOrigin(r):
 		return "the Origin is not this listener"
-	case crossSite(r) && !g.isLink(r):
-		return "the request comes from another site (Sec-Fetch-Site: cross-site)"
+	case foreignSite(r) && !g.isLink(r):
+		return "a page of another origin has made the request (Sec-Fetch-Site)"
 	}
 	return ""
 }
@@ -76,11 +76,12 @@ func hasOnly(h http.Header, field, value string) bool {
 	return len(all) == 1 && all[0] == value
 }
 
-// crossSite reports a cross-site request by Sec-Fetch-Site. It covers requests
-// without an Origin: a GET for an image, a frame or a link.
-func crossSite(r *http.Request) bool {
+// foreignSite reports by Sec-Fetch-Site whether a page that is not ours made the request. It covers requests
+// without an Origin: a GET for an image, a frame or a link. Pages of the same site are foreign too, as one of another port is. The value "none" is that of a user who
+// entered the address.
+func foreignSite(r *http.Request) bool {
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
-		if strings.EqualFold(site, "cross-site") {
+		if !strings.EqualFold(site, "same-origin") && !strings.EqualFold(site, "none") {
 			return true
 		}
 	}

@@ -149,7 +149,11 @@ func TestForeignPagesAreRefused(t *testing.T) {
 	f(ok, "Host", "localhost:9980", "Origin", "http://LOCALHOST:9980")
 	f(ok, "Host", "localhost", "Origin", "https://localhost")
 	f(ok, "Sec-Fetch-Site", "none")
-	f(ok, "Sec-Fetch-Site", "same-site")
+	f(ok, "Sec-Fetch-Site", "Same-Origin")
+	f(refused, "Sec-Fetch-Site", "same-site")
+	f(refused, "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Site", "same-site")
+	f(refused, "Origin", "http://"+g.addr, "Sec-Fetch-Site", "same-site")
+	f(refused, "Sec-Fetch-Site", "something-new")
 	f(refused, "Origin", "http://evil.example")
 	f(refused, "Origin", "null")
 	f(refused, "Origin", "")
@@ -174,8 +178,10 @@ func TestALinkToTheDashboardWasRefused(t *testing.T) {
 	g := serve(t, mustNew(t, o))
 	f := func(want int, method, target string, header ...string) {
 		t.Helper()
-		if got := g.do(method, target, purgeOne, append([]string{"Sec-Fetch-Site", "cross-site"}, header...)...).status; got != want {
-			t.Errorf("%s %s with %q: got %d, want %d", method, target, header, got, want)
+		for _, site := range []string{"cross-site", "same-site"} {
+			if got := g.do(method, target, purgeOne, append([]string{"Sec-Fetch-Site", site}, header...)...).status; got != want {
+				t.Errorf("%s %s with %s, %q: got %d, want %d", method, target, site, header, got, want)
+			}
 		}
 	}
 	const ok, refused = http.StatusOK, http.StatusForbidden

@@ -109,7 +109,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.site.Load
 // New returns the admin server. An error names the option that is missing or
 // cannot be understood.
 func New(o Options) (*Server, error) {
-	s := &Server{subscribers: newSubscribers(), wrong: newWrongTokens(o.Log)}
+	s := &Server{subscribers: &subscribers{}, wrong: newWrongTokens(o.Log)}
 	first, err := s.newSite(o)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func NewMetrics(o MetricsOptions) (*Server, error) {
 	}
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
 	routes[metricsList] = public("this list", indexHandler(routes))
-	s := &Server{subscribers: newSubscribers(), wrong: newWrongTokens(o.Log)}
+	s := &Server{subscribers: &subscribers{}, wrong: newWrongTokens(o.Log)}
 	s.start(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: routes, list: metricsList}, o.Log)
 	return s, nil
 }
