@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -69,6 +70,26 @@ func TestAPasswordThatWasChangedWasStillRight(t *testing.T) {
 	}
 	if other := NewChecker(); other.Known(before, basic("ann", "x")) {
 		t.Error("another checker knows")
+	}
+}
+
+// bcrypt reads 72 bytes of a password: one that went on was right whatever came then.
+func TestAPasswordWasRightWhateverFollowedItsFirst72Bytes(t *testing.T) {
+	password := strings.Repeat("0123456789ab", 6)
+	c, u := NewChecker(), users(t, "ann", password)
+	f := func(password string, want Verdict) {
+		t.Helper()
+		if got := c.Check(u, basic("ann", password), site(1)); got != want {
+			t.Errorf("%d bytes: got %v, want %v", len(password), got, want)
+		}
+	}
+	f(password+"c", Wrong)
+	f(password, Right)
+	f(password+"c", Wrong)
+	f(password+password, Wrong)
+	f(password[:71], Wrong)
+	if c.Known(u, basic("ann", password+"c")) {
+		t.Error("the longer one is known")
 	}
 }
 

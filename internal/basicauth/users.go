@@ -20,6 +20,9 @@ const (
 
 	mostUserBytes = 255
 	hashBytes     = 60
+
+	// mostPasswordBytes is how much of a password bcrypt reads. Two that differ behind that have the same hash.
+	mostPasswordBytes = 72
 )
 
 // Users are the users of one file. They are immutable.

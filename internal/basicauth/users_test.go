@@ -110,6 +110,8 @@ func TestTokensAreRead(t *testing.T) {
 	f("Basic YQA6Yg==", "", "", false) // NUL
 	f("Basic QWxhZGRpbjpv ", "Aladdin", "o", true)
 	f("Basic YTpi=", "", "", false)
+	f(string(basic("a", strings.Repeat("ä", 36))), "a", strings.Repeat("ä", 36), true)
+	f(string(basic("a", strings.Repeat("ä", 36)+"b")), "", "", false) // longer than bcrypt reads
 	f("Basic", "", "", false)
 	f("Basic ", "", "", false)
 	f("Bearer YTpi", "", "", false)
