@@ -238,3 +238,43 @@ func TestInvalidationsAndSoftPurgesOnDiskOutliveTheProcess(t *testing.T) {
 		f("/kept", 1, "; hit")
 	})
 }
+
+// A journal of purges that was cut between two of them passed for one that is whole. The disk came back with what the others had purged.
+func TestAPurgeJournalCutInItsMiddleBroughtBackTheDisk(t *testing.T) {
+	r := newRestartRig(t)
+	r.onDisk(t)
+	before := int64(0)
+	r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
+		t.Helper()
+		r.fill(t, e)
+		if _, _, err := e.Proxy.Purge("url", []string{"http://" + restartHost + "/dir/1"}, false); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(r.options.PurgeDir, "purges"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before = info.Size()
+		purgeSome(t, e)
+		askEdge(t, e, restartHost, "/since")
+	})
+	if err := os.Truncate(filepath.Join(r.options.PurgeDir, "purges"), before); err != nil {
+		t.Fatal(err)
+	}
+	r.version.Add(1)
+	for range 2 {
+		r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
+			t.Helper()
+			if v, status := askEdge(t, e, restartHost, "/since"); v != 1 || !strings.Contains(status, "; hit") {
+				t.Errorf("/since: got version %d, %s, want a hit: it was stored after the last purge", v, status)
+			}
+			for _, targets := range restartTargets() {
+				for _, target := range targets {
+					if v, status := askEdge(t, e, restartHost, target); v != 2 {
+						t.Errorf("%s: got version %d, %s, want 2", target, v, status)
+					}
+				}
+			}
+		})
+	}
+}

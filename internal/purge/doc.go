@@ -31,7 +31,7 @@
 // responses: the seeds of all hashes and the first values of counters. For each purge that Keep has returned for, the rule
 // holds over a restart. The file is a journal of checksummed records, synced before Keep returns and rewritten when it
 // grows. A response that survives a restart may be used if Identity.Knows says so of the Identity it was stored under, and
-// Check then decides. See open.go for a lost or damaged file.
+// Check then decides. See open.go for a lost or damaged file, and last.go for one that has lost its end.
 //
 // The package parses no URL, removes nothing from a cache and knows no clock.
 package purge

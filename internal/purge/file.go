@@ -38,10 +38,11 @@ type file struct {
 	log     *slog.Logger
 	release func()
 
-	// writing holds a token while a goroutine uses the two fields below.
+	// writing holds a token while a goroutine uses the fields below.
 	writing chan struct{}
 	journal *statefile.Journal
 	limit   int64 // bound of its size
+	last    *statefile.LastFile
 
 	// guarded by Table.mu
 	pending []byte // changes that are not in the journal yet
@@ -104,7 +105,7 @@ func (t *Table) Keep() error {
 		t.mu.Unlock()
 		return nil
 	}
-	noted, batch := f.noted, f.pending
+	noted, batch, last := f.noted, f.pending, t.latest.Load()
 	var table [][]byte
 	if f.whole || f.journal.Size()+int64(len(batch)) > f.limit {
 		table = t.snapshotLocked()
@@ -113,6 +114,9 @@ func (t *Table) Keep() error {
 	t.mu.Unlock()
 
 	err := f.write(batch, table)
+	if err == nil {
+		err = f.last.Set(t.identity.last(last))
+	}
 	t.mu.Lock()
 	was := f.failing
 	f.failing = err != nil
@@ -164,8 +168,7 @@ func (f *file) replace(records [][]byte) error {
 
 // snapshotLocked returns the records of a file with the whole table.
 func (t *Table) snapshotLocked() [][]byte {
-	h := head{Identity: t.identity, seed: t.seed, latest: t.latest.Load(), settled: t.settled.Load()}
-	records := [][]byte{h.appendTo(nil)}
+	records := [][]byte{nil} // of which the first is the head
 	var record []byte
 	t.changes(func(c change) {
 		c.text = c.text[:min(len(c.text), maxText)]
@@ -176,6 +179,8 @@ func (t *Table) snapshotLocked() [][]byte {
 	if record != nil {
 		records = append(records, record)
 	}
+	h := head{Identity: t.identity, seed: t.seed, latest: t.latest.Load(), settled: t.settled.Load(), records: uint64(len(records)) - 1}
+	records[0] = h.appendTo(nil)
 	return records
 }
 
@@ -187,6 +192,7 @@ func (t *Table) Close() error {
 	}
 	err := t.Keep()
 	_ = t.file.journal.Close() // all is on the disk, or err says why not
+	t.file.last.Close()
 	t.file.release()
 	return err
 }

@@ -2,6 +2,7 @@ package purge_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -162,11 +163,15 @@ func TestAnUnfinishedPurgeIsCutOff(t *testing.T) {
 	stored, born := table.Identity(), table.Now()
 	table.URL(at("a", "/kept"), false)
 	keep(t, table)
+	before := image(t, dir)
 	path := filepath.Join(dir, "purges")
 	whole := size(t, path)
 	table.URL(at("a", "/unfinished"), false)
 	keep(t, table)
 	if err := os.Truncate(path, (whole+size(t, path))/2); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(before, "purges.last"), filepath.Join(dir, "purges.last")); err != nil { // Keep writes it last
 		t.Fatal(err)
 	}
 	table, said := open(t, image(t, dir), purge.Options{})
@@ -234,6 +239,179 @@ func TestALostOrDamagedFileKnowsNothingThatWasStored(t *testing.T) {
 		})
 	}, "is damaged at byte")
 	f("all of it cut off", func(path string, b []byte) { write(path, b[:16]) }, "it has no record")
+}
+
+// A journal that was cut between two records, or whose last pages were zeros, passed for one that is whole, and what it had lost came back.
+func TestAJournalCutInItsMiddleBroughtBackPurges(t *testing.T) {
+	const before, purged = 4000, 20 // the former fill several records of the whole table
+	dir := t.TempDir()
+	table, _ := open(t, dir, purge.Options{})
+	stored, born := table.Identity(), table.Now()
+	for i := range before {
+		table.URL(at("a", fmt.Sprint("/before/", i)), false)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	table, _ = open(t, dir, purge.Options{})
+	path := filepath.Join(dir, "purges")
+	whole := size(t, path)
+	for i := range purged {
+		table.URL(at("a", fmt.Sprint("/", i)), false)
+		keep(t, table)
+	}
+	since, full := table.Now(), size(t, path)
+	record := (full - whole) / purged
+	dir = image(t, dir)
+	f := func(what string, harm func(path string) error, sound bool) {
+		t.Helper()
+		dir := image(t, dir)
+		if err := harm(filepath.Join(dir, "purges")); err != nil {
+			t.Fatal(err)
+		}
+		for start := range 2 { // and the start after that knows it too
+			again, said := open(t, dir, purge.Options{})
+			if !again.Identity().Knows(stored) {
+				t.Errorf("%s: got another history, want the same", what)
+			}
+			for i := range before {
+				if got := again.Check(born, at("a", fmt.Sprint("/before/", i)), nil); got != purge.Gone {
+					t.Fatalf("%s, start %d: /before/%d: got %v, want %v", what, start, i, got, purge.Gone)
+				}
+			}
+			for i := range purged {
+				if got := again.Check(born, at("a", fmt.Sprint("/", i)), nil); got != purge.Gone {
+					t.Errorf("%s, start %d: /%d: got %v, want %v", what, start, i, got, purge.Gone)
+				}
+			}
+			for _, of := range []uint64{since, again.Now()} {
+				if got := again.Check(of, at("a", "/0"), nil); got != purge.Valid {
+					t.Errorf("%s, start %d: stored after the last purge: got %v, want %v", what, start, got, purge.Valid)
+				}
+			}
+			if got := again.Check(born, at("a", "/never"), nil); (got == purge.Valid) != sound {
+				t.Errorf("%s, start %d: stored before and not purged: got %v", what, start, got)
+			}
+			if told := strings.Contains(said.String(), "before the last one that was confirmed"); told != (!sound && start == 0) {
+				t.Errorf("%s, start %d: got the log %q", what, start, said)
+			}
+			if err := again.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	zeros := func(path string, from int64) error {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = file.WriteAt(make([]byte, full-from), from)
+		return errors.Join(err, file.Close())
+	}
+
+	f("not cut", func(string) error { return nil }, true)
+	f("cut before the last record", func(path string) error { return os.Truncate(path, full-record) }, false)
+	f("cut in the middle of a record", func(path string) error { return os.Truncate(path, full-5*record-7) }, false)
+	f("cut behind the whole table", func(path string) error { return os.Truncate(path, whole) }, false)
+	f("cut in the whole table", func(path string) error { return os.Truncate(path, whole/2) }, false)
+	f("zeros from the middle of a record on", func(path string) error { return zeros(path, full-5*record-7) }, false)
+	f("zeros from a record on", func(path string) error { return zeros(path, full-record) }, false)
+}
+
+// A whole table that was cut has its newest generation all the same: it stands in the head.
+func TestAWholeTableThatWasCutBroughtBackPurges(t *testing.T) {
+	dir := t.TempDir()
+	table, _ := open(t, dir, purge.Options{})
+	born := table.Now()
+	for i := range 4000 {
+		table.URL(at("a", fmt.Sprint("/", i)), false)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	table, _ = open(t, dir, purge.Options{}) // which writes the whole table
+	dir = image(t, dir)
+	path := filepath.Join(dir, "purges")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{16 + 12 + 56 + 1, len(b) / 2, len(b) - 1} { // the first one is the border behind the head
+		if err := os.WriteFile(path, b[:at], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, said := open(t, image(t, dir), purge.Options{})
+		for i := range 4000 {
+			if got := again.Check(born, purge.URL{Scheme: "http", Host: []byte("a"), Target: fmt.Append(nil, "/", i)}, nil); got != purge.Gone {
+				t.Fatalf("cut at %d of %d: /%d: got %v, want %v: %s", at, len(b), i, got, purge.Gone, said)
+			}
+		}
+	}
+	_ = table.Close()
+}
+
+// Without its number a journal may have lost any purge, and so it may with that of another journal.
+func TestWithoutItsNumberAJournalIsNotBelieved(t *testing.T) {
+	dir, foreign := t.TempDir(), t.TempDir()
+	table, _ := open(t, dir, purge.Options{})
+	other, _ := open(t, foreign, purge.Options{})
+	_ = other.Close()
+	born := table.Now()
+	table.URL(at("a", "/"), false)
+	keep(t, table)
+	dir = image(t, dir)
+	f := func(what string, harm func(path string) error) {
+		t.Helper()
+		dir := image(t, dir)
+		if err := harm(filepath.Join(dir, "purges.last")); err != nil {
+			t.Fatal(err)
+		}
+		again, said := open(t, dir, purge.Options{})
+		if got := again.Check(born, at("a", "/never"), nil); got != purge.Gone {
+			t.Errorf("%s: stored before: got %v, want %v", what, got, purge.Gone)
+		}
+		if got := again.Check(again.Now(), at("a", "/never"), nil); got != purge.Valid {
+			t.Errorf("%s: stored now: got %v, want %v", what, got, purge.Valid)
+		}
+		if said.Len() == 0 {
+			t.Errorf("%s: got no word in the log", what)
+		}
+	}
+
+	f("lost", os.Remove)
+	f("empty", func(path string) error { return os.Truncate(path, 0) })
+	f("zeros", func(path string) error { return os.WriteFile(path, make([]byte, 8192), 0o600) })
+	f("of another journal", func(path string) error {
+		b, err := os.ReadFile(filepath.Join(foreign, "purges.last"))
+		return errors.Join(err, os.WriteFile(path, b, 0o600))
+	})
+	_ = table.Close()
+}
+
+// A journal of before there was a number is read as it is, and has one from then on.
+func TestAJournalOfAnOlderProgramIsRead(t *testing.T) {
+	dir := t.TempDir()
+	var head []byte
+	for _, n := range []uint64{11, 1, 13, 17, 1<<40 + 1, 0} { // history, run, the seeds, the newest generation, settled
+		head = binary.LittleEndian.AppendUint64(head, n)
+	}
+	journal, err := statefile.WriteJournal(filepath.Join(dir, "purges"), statefile.Format{Magic: "edge\x00pu\x1a", Version: 1}, func(add func([]byte) error) error { return add(head) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = journal.Close()
+	for range 2 {
+		table, said := open(t, dir, purge.Options{})
+		if !table.Identity().Knows(purge.Identity{History: 11, Run: 1, KeySeed: 13}) {
+			t.Errorf("got %+v, want the history to go on", table.Identity())
+		}
+		if got := table.Check(1<<40, at("a", "/"), nil); got != purge.Valid || said.Len() > 0 {
+			t.Errorf("got %v and the log %q, want nothing to be purged", got, said)
+		}
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // An older copy, put back, lacks the purges since.

@@ -35,23 +35,26 @@ type head struct {
 	Identity
 	seed            uint64
 	latest, settled uint64
+	records         uint64 // of the whole table, that follow
+	old             bool   // it is of a program that wrote neither records nor the last number (last.go)
 }
 
-// A head is, little endian: history [8] run [8] key seed [8] seed of our hashes [8] latest [8] settled [8].
-const headBytes = 48
+// A head is, little endian: history [8] run [8] key seed [8] seed of our hashes [8] latest [8] settled [8] records [8].
+const headBytes, oldHeadBytes = 56, 48
 
 func (h *head) appendTo(b []byte) []byte {
-	for _, n := range [...]uint64{h.History, h.Run, h.KeySeed, h.seed, h.latest, h.settled} {
+	for _, n := range [...]uint64{h.History, h.Run, h.KeySeed, h.seed, h.latest, h.settled, h.records} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	return b
 }
 
 func parseHead(b []byte) (h head, ok bool) {
-	if len(b) != headBytes {
+	if len(b) != headBytes && len(b) != oldHeadBytes {
 		return head{}, false
 	}
-	for i, n := range [...]*uint64{&h.History, &h.Run, &h.KeySeed, &h.seed, &h.latest, &h.settled} {
+	h.old = len(b) == oldHeadBytes
+	for i, n := range []*uint64{&h.History, &h.Run, &h.KeySeed, &h.seed, &h.latest, &h.settled, &h.records}[:len(b)/8] {
 		*n = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	return h, h.Run > 0 && h.KeySeed > 0 && h.seed > 0 && h.settled <= h.latest

@@ -3,7 +3,8 @@
 //
 // There are two kinds. A state file is written as a whole. A journal grows by records:
 // each is on the disk when Append returns. ReadJournal distinguishes a record that a
-// kill left unfinished from damage.
+// kill left unfinished from damage. It cannot see that whole records are missing at the
+// end: for that a Last in a second file says how far the first one goes.
 //
 // Write writes a temporary file and renames it to the path. Open verifies the whole
 // file before it returns a byte. So at any moment, even after a kill or a loss of

@@ -79,6 +79,9 @@ func Usable(o Options) error {
 
 // Close releases the directory.
 func (d *Directory) Close() {
+	if d.v.notes != nil {
+		_ = d.v.notes.Close()
+	}
 	_ = d.v.dir.Close()
 	d.v.release()
 }
@@ -120,14 +123,25 @@ func (d *Directory) list() (err error) {
 	}
 	slices.SortFunc(d.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
 	d.stats.Segments = int64(len(d.segments))
-	removed, patched, err := d.v.readRemovals()
-	for _, p := range patched {
+	return d.listRemovals(byNumber)
+}
+
+// listRemovals applies the log of removals to the segments.
+func (d *Directory) listRemovals(byNumber map[uint64]*segment) error {
+	g, err := d.v.readRemovals()
+	if err == nil {
+		err = d.v.readNote(&g)
+	}
+	for _, p := range g.patched {
 		d.v.patches.put(place(p.Segment, p.Offset, 0), patchedOf(p))
 	}
-	for _, r := range removed {
+	for _, r := range g.removed {
 		if s := byNumber[r.Segment]; s != nil {
 			s.removed = append(s.removed, r.Offset)
 		}
+	}
+	if err == nil && g.lost(d.v.noted, d.v.noteTurn) {
+		return errRemovalsLost
 	}
 	return err
 }
@@ -142,12 +156,12 @@ func (d *Directory) Commit() error {
 	if len(d.dropped) == 0 {
 		return nil
 	}
-	old, _, err := d.v.readRemovals()
+	old, err := d.v.readRemovals()
 	if err != nil {
 		return err
 	}
 	var b []byte
-	for _, r := range slices.Concat(old, d.dropped) {
+	for _, r := range slices.Concat(old.removed, d.dropped) {
 		b = d.v.head.AppendRemoved(b, r)
 	}
 	b = d.v.patches.appendAll(b, d.v.head)
@@ -166,8 +180,10 @@ func (d *Directory) Clear() error {
 			return err
 		}
 	}
-	if err := d.v.dir.Remove(removalsName); notThere(err) != nil {
-		return err
+	for _, name := range [...]string{lastRemovals, removalsName} {
+		if err := d.v.dir.Remove(name); notThere(err) != nil {
+			return err
+		}
 	}
 	d.segments = nil
 	return d.v.dir.Sync()

@@ -36,7 +36,7 @@
 //   - Foreign files are neither read nor deleted.
 //
 // Remove takes effect at once, also for a directory that fails and is opened again, and survives a kill once the writer has logged it. The log is
-// synced every settleAfter. A caller that needs a guarantee calls Keep, or keeps a
+// synced every settleAfter, and a second file notes how far (lastremovals.go): a log that has lost its end drops the directory's records. A caller that needs a guarantee calls Keep, or keeps a
 // log of its own and asks it at each hit. internal/purge is such a log, of purges and of invalidations by unsafe requests.
 //
 // How it works: layout defines the bytes, device makes the system calls, index (8 bytes an object) says where records are. One goroutine

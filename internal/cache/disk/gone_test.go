@@ -86,8 +86,9 @@ func TestARemovalThatWasNotSyncedWasForgottenWithTheDevice(t *testing.T) {
 	s.Remove(hashOf(keyOf(1)))
 	store(t, s, 2, 2, 100_000)
 	settle(t, s)
-	second := ""
+	second, synced := "", int64(0)
 	asked(t, s, func(v *volume) {
+		synced = v.log.size
 		second = segmentName(v.open[layout.Large-1].seg.number)
 		if err := v.logRemovals(); err != nil || len(v.log.pending) > 0 || !v.log.dirty {
 			t.Errorf("logged: %v", err)
@@ -96,7 +97,7 @@ func TestARemovalThatWasNotSyncedWasForgottenWithTheDevice(t *testing.T) {
 	f.set(broken)
 	breakDown(t, s)
 	until(t, "the end of the first opening", func() bool { return s.volume.Load() == nil })
-	if err := errors.Join(os.Truncate(filepath.Join(path, removalsName), 0), os.Remove(filepath.Join(path, second))); err != nil {
+	if err := errors.Join(os.Truncate(filepath.Join(path, removalsName), synced), os.Remove(filepath.Join(path, second))); err != nil {
 		t.Fatal(err)
 	}
 	recovered(t, s, &f)

@@ -162,7 +162,7 @@ func clearDirectory(o Options, dir *device.Dir, files []device.Info) ([]device.I
 	bytes := int64(0)
 	for _, f := range files {
 		_, segment := segmentNumber(f.Name)
-		if !f.Regular || !segment && f.Name != removalsName && f.Name != membersName {
+		if !f.Regular || !segment && f.Name != removalsName && f.Name != lastRemovals && f.Name != membersName {
 			continue
 		}
 		bytes += f.OnDisk

@@ -196,8 +196,12 @@ func (v *volume) probe() error {
 
 // enlist lists the segments in the directory, and applies the log to them.
 func (v *volume) enlist(files []device.Info) error {
+	files, err := v.withoutLost(files)
+	if err != nil {
+		return err
+	}
 	v.limit = v.o.MaxBytes
-	v.used = 2 * layout.Page // the header, and the file "members"
+	v.used = 4 * layout.Page // the header, the file "members", and the two pages of notes
 	for _, f := range files {
 		number, ok := segmentNumber(f.Name)
 		if !ok || !f.Regular {
@@ -224,16 +228,16 @@ func (v *volume) enlist(files []device.Info) error {
 
 // enlistRemovals applies the log's removals to the segments, and rewrites the log.
 func (v *volume) enlistRemovals() error {
-	removed, patched, err := v.readRemovals()
+	g, err := v.readRemovals()
 	if err != nil {
 		return err
 	}
-	for _, r := range removed {
+	for _, r := range g.removed {
 		if s := v.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
 			s.removed = append(s.removed, r.Offset)
 		}
 	}
-	v.enlistPatches(patched)
+	v.enlistPatches(g.patched)
 	if v.readOnly {
 		return nil
 	}

@@ -128,32 +128,37 @@ func TestAPatchLastsOverAKill(t *testing.T) {
 	settle(t, s)
 	note(t, s, 1, 1)
 	note(t, s, 1, 2)
+	log, last := filepath.Join(path, removalsName), filepath.Join(path, lastRemovals)
+	before, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Keep(); err != nil {
 		t.Fatal(err)
 	}
 	note(t, s, 1, 3)
 	k.left.Store(0)
 	s.Close()
-	log := filepath.Join(path, removalsName)
 	whole, err := os.ReadFile(log)
-	if err != nil || len(whole) != 2*layout.PatchedBytes {
+	if err != nil || len(whole) != layout.LogStartBytes+2*layout.PatchedBytes {
 		t.Fatalf("got a log of %d bytes, %v", len(whole), err)
 	}
-	for end := len(whole); end > layout.PatchedBytes-2; end-- {
-		if err := os.WriteFile(log, whole[:end], 0o600); err != nil {
+	leave := func(b []byte) { // as it was before Keep noted how far it is synced
+		if err := errors.Join(os.WriteFile(log, b, 0o600), os.WriteFile(last, before, 0o600)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for end := len(whole); end > layout.LogStartBytes+layout.PatchedBytes-2; end-- {
+		leave(whole[:end])
 		s := open(t, Options{Path: path})
 		filled(t, s)
-		noted(t, s, 1, end/layout.PatchedBytes)
+		noted(t, s, 1, (end-layout.LogStartBytes)/layout.PatchedBytes)
 		s.Close()
 	}
 	for at := range layout.PatchedBytes {
 		bad := slices.Clone(whole)
-		bad[at]++
-		if err := os.WriteFile(log, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		bad[layout.LogStartBytes+at]++
+		leave(bad)
 		s := open(t, Options{Path: path})
 		filled(t, s)
 		noted(t, s, 1, 2)

@@ -14,6 +14,7 @@ const (
 	headerName    = "header"
 	removalsName  = "removed.log"
 	newRemovals   = "removed.new"
+	lastRemovals  = "removed.last"
 	lostFoundName = "lost+found"
 )
 
@@ -72,7 +73,7 @@ func (v *volume) syncRemovals() error {
 		}
 		v.unsynced = false
 	}
-	return nil
+	return v.noteRemovals()
 }
 
 // shortenAt is how much the log grows before it is rewritten without the segments that have left.
@@ -91,12 +92,12 @@ func (v *volume) shortenRemovals() {
 
 // writeRemovals rewrites the log with the entries of segments that are there.
 func (v *volume) writeRemovals() error {
-	old, _, err := v.readRemovals()
+	old, err := v.readRemovals()
 	if err != nil {
 		return err
 	}
 	var b []byte
-	for _, r := range old {
+	for _, r := range old.removed {
 		if s := v.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
 			b = v.head.AppendRemoved(b, r)
 		}
@@ -118,13 +119,19 @@ func patchedOf(p layout.Patched) patched {
 	return patched{number: p.Segment, serial: p.Serial, bytes: p.Bytes}
 }
 
+// replaceRemovals writes the log anew, with b.
 func (v *volume) replaceRemovals(b []byte) error {
+	if err := v.prepareNote(); err != nil {
+		return noSpace(err)
+	}
+	start := layout.LogStart{Number: v.logNumber + 1, Bytes: layout.LogStartBytes + int64(len(b))}
+	b = append(v.head.AppendLogStart(nil, start), b...)
 	f, err := v.dir.Append(newRemovals)
 	if err != nil {
 		return noSpace(err)
 	}
 	err = f.Cut(0)
-	if err == nil && len(b) > 0 {
+	if err == nil {
 		_, err = f.WriteAt(b, 0)
 	}
 	if err == nil {
@@ -143,6 +150,7 @@ func (v *volume) replaceRemovals(b []byte) error {
 		v.used -= v.log.size
 		v.mu.Unlock()
 	}
+	v.logNumber++
 	size := int64(len(b))
 	v.log, v.unsynced = &removals{file: f, size: size, clean: size}, true
 	v.mu.Lock()
@@ -151,32 +159,48 @@ func (v *volume) replaceRemovals(b []byte) error {
 	return nil
 }
 
-// readRemovals returns the content of the log, the patches in order. It leaves out an incomplete last write, which a kill has left.
-func (v *volume) readRemovals() ([]layout.Removed, []layout.Patched, error) {
+// logged is the content of a log of removals.
+type logged struct {
+	removed []layout.Removed
+	patched []layout.Patched // in order
+	start   layout.LogStart
+	begins  bool  // it has a start
+	sound   int64 // how far it is whole, in bytes
+}
+
+// readRemovals returns the content of the log. It leaves out an incomplete last write, which a kill has left.
+func (v *volume) readRemovals() (g logged, err error) {
 	f, err := v.dir.Open(removalsName)
 	if err != nil {
-		return nil, nil, notThere(err)
+		return g, notThere(err)
 	}
 	defer func() { _ = f.Close() }() // only read
 	size, err := f.Bytes()
 	if err != nil {
-		return nil, nil, err
+		return g, err
 	}
 	b := make([]byte, size)
 	if n, err := f.ReadAt(b, 0); err != nil && !(errors.Is(err, io.EOF) && n == len(b)) {
-		return nil, nil, err
+		return g, err
 	}
-	removed, patched := make([]layout.Removed, 0, len(b)/layout.RemovedBytes), []layout.Patched(nil)
+	if g.start, g.begins = v.head.ParseLogStart(b); g.begins {
+		b = b[layout.LogStartBytes:]
+		g.sound = layout.LogStartBytes
+	}
+	whole := true
 	for len(b) >= layout.RemovedBytes {
+		n := layout.RemovedBytes
 		if p, ok := v.head.ParsePatched(b); ok {
-			patched = append(patched, p)
-			b = b[layout.PatchedBytes:]
-			continue
+			g.patched = append(g.patched, p)
+			n = layout.PatchedBytes
+		} else if r, ok := v.head.ParseRemoved(b); ok {
+			g.removed = append(g.removed, r)
+		} else {
+			whole = false
 		}
-		if r, ok := v.head.ParseRemoved(b); ok {
-			removed = append(removed, r)
+		if b = b[n:]; whole {
+			g.sound += int64(n)
 		}
-		b = b[layout.RemovedBytes:]
 	}
-	return removed, patched, nil
+	return g, nil
 }

@@ -9,6 +9,7 @@ import (
 	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/index"
 	"edgeproxy/internal/cache/disk/layout"
+	"edgeproxy/internal/statefile"
 )
 
 // volume is one opening of a directory, from Open until it is closed or has failed.
@@ -37,11 +38,15 @@ type volume struct {
 	drafting  []*reserved  // the ranges of drafts
 	headRoom  []byte       // for the head of the next record
 	log       *removals
-	before    *hashes    // hashes put or removed before recent, while they are not settled; nil: they are
-	owed      bool       // the removals of what is in forgot are not settled
-	left      []leftover // files that could not be removed
-	unsynced  bool       // the directory has changed since it was last synced
-	settled   time.Time  // when the writer last tried to settle
+	logNumber uint32         // counts how often the log was written anew
+	notes     *device.File   // how far the log was synced (lastremovals.go); nil: not open yet
+	noted     statefile.Last // the last note
+	noteTurn  uint64         // its turn; 0: there is none
+	before    *hashes        // hashes put or removed before recent, while they are not settled; nil: they are
+	owed      bool           // the removals of what is in forgot are not settled
+	left      []leftover     // files that could not be removed
+	unsynced  bool           // the directory has changed since it was last synced
+	settled   time.Time      // when the writer last tried to settle
 	hand      hand
 	stayed    int       // segments of small records that stayed since makeRoom began
 	limbo     []freeing // evicted, and still read by someone
@@ -307,6 +312,9 @@ func (v *volume) close() {
 	}
 	if v.log != nil {
 		_ = v.log.file.Close()
+	}
+	if v.notes != nil {
+		_ = v.notes.Close()
 	}
 	_ = v.dir.Close()
 	v.release()

@@ -251,3 +251,32 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A program that knows no start of a log takes it for removals, of segments that no directory has.
+func TestTheStartOfALog(t *testing.T) {
+	h := Header{Secret: 5}
+	for _, want := range []LogStart{{}, {Number: 1, Bytes: LogStartBytes}, {Number: 1<<32 - 1, Bytes: (1<<32 - 1) * RemovedBytes}} {
+		b := h.AppendLogStart(nil, want)
+		if got, ok := h.ParseLogStart(b); !ok || got != want || len(b) != LogStartBytes {
+			t.Errorf("got %+v, %v, want %+v", got, ok, want)
+		}
+		for i := range 2 {
+			if r, ok := h.ParseRemoved(b[i*RemovedBytes:]); !ok || r.Segment < 1<<63 {
+				t.Errorf("half %d: got %+v, %v, want a removal of a segment that is never there", i, r, ok)
+			}
+		}
+		for i := range b {
+			if _, ok := h.ParseLogStart(b[:i]); ok {
+				t.Errorf("the first %d bytes pass for a start", i)
+			}
+			b[i]++
+			if _, ok := h.ParseLogStart(b); ok {
+				t.Errorf("with another byte %d it passes for a start", i)
+			}
+			b[i]--
+		}
+	}
+	if _, ok := (Header{Secret: 6}).ParseLogStart(h.AppendLogStart(nil, LogStart{Number: 1})); ok {
+		t.Error("the start of another directory passes for ours")
+	}
+}
