@@ -60,32 +60,33 @@ type Memory struct {
 
 // Limits bounds what clients may ask of the process. Their ranges are in the table.
 type Limits struct {
-	HeaderBytes      Size          // of a request's head
-	HeaderCount      int           // fields in a request's head
-	TargetBytes      Size          // of a request target
-	BodyBytes        Size          // of a request's body
-	HeaderTimeout    time.Duration // from the first byte of a head to its last
-	ReadIdle         time.Duration // between two reads of a request body
-	WriteIdle        time.Duration // between two writes of a response
-	SendRate         Pace          // at which a client acknowledges its response
-	ReceiveRate      Pace          // at which a client sends a request body
-	RequestBuffer    Size          // of a request body, read before a connection to the origin is taken
-	ResponseBuffer   Size          // of a response, read ahead of its client
-	Spool            string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
-	SpoolBytes       Size          // of all files in Spool
-	PinnedBytes      Size          // of bodies that are being sent and have left the cache; 0: see Pinned
-	UpgradeIdle      time.Duration // of both sides of a connection that was switched to another protocol
-	Keepalive        time.Duration // an idle client connection is closed after this
-	Connections      int           // of clients, open at once
-	PerAddress       int           // connections of one client address; 0 is any number
-	RequestsInFlight int           // served at once
-	Tunnels          int           // connections that were switched to another protocol
-	InflightBytes    Size          // of bodies on their way from origins, all together
-	InflightShare    float64       // of InflightBytes, for one client while less than a quarter is free; 1 is all
-	Variants         int           // stored for one URL (Vary)
-	Ranges           int           // of one request; a request for more gets the whole response
-	OriginShare      float64       // of connections to an origin and of requests in flight, for one client while less than a quarter is free; 1 is all
-	Rate             Rate          // of one client's requests; routes may have one of their own
+	HeaderBytes        Size          // of a request's head
+	HeaderCount        int           // fields in a request's head
+	TargetBytes        Size          // of a request target
+	BodyBytes          Size          // of a request's body
+	HeaderTimeout      time.Duration // from the first byte of a head to its last
+	ReadIdle           time.Duration // between two reads of a request body
+	WriteIdle          time.Duration // between two writes of a response
+	SendRate           Pace          // at which a client acknowledges its response
+	ReceiveRate        Pace          // at which a client sends a request body
+	RequestBuffer      Size          // of a request body, read before a connection to the origin is taken
+	ResponseBuffer     Size          // of a response, read ahead of its client
+	Spool              string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
+	SpoolBytes         Size          // of all files in Spool
+	PinnedBytes        Size          // of bodies that are being sent and have left the cache; 0: see Pinned
+	UpgradeIdle        time.Duration // of both sides of a connection that was switched to another protocol
+	Keepalive          time.Duration // an idle client connection is closed after this
+	Connections        int           // of clients, open at once
+	PerAddress         int           // connections of one client address; 0 is any number
+	RequestsInFlight   int           // served at once
+	Tunnels            int           // connections that were switched to another protocol
+	InflightBytes      Size          // of bodies on their way from origins, all together
+	InflightShare      float64       // of InflightBytes, for one client while less than a quarter is free; 1 is all
+	Variants           int           // stored for one URL (Vary)
+	Ranges             int           // of one request; a request for more gets the whole response
+	RangeAmplification int           // bytes of origins for each byte that ranges of what is not stored ask for; 0 is any number
+	OriginShare        float64       // of connections to an origin and of requests in flight, for one client while less than a quarter is free; 1 is all
+	Rate               Rate          // of one client's requests; routes may have one of their own
 }
 
 // Shutdown says how the process stops. Both may be 0.

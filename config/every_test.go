@@ -170,7 +170,7 @@ func wantEveryKey() *Config {
 			SendRate: Pace{2 << 10, 61 * time.Second}, ReceiveRate: Pace{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10,
 			ResponseBuffer: 2 << 20, Spool: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
 			UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
-			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17, Tunnels: 1025,
+			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17, RangeAmplification: 18, Tunnels: 1025,
 			OriginShare: 0.25, InflightShare: 0.5, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},

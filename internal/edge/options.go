@@ -231,7 +231,7 @@ func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
 	l := &c.Limits
 	return proxy.Live{
 		Routes: routes, Own: ownRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
-		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges,
+		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges, RangeAmplification: int64(l.RangeAmplification),
 		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,

@@ -64,6 +64,7 @@ type Options struct {
 	Compress                                *compress.Rules
 	OpenBelow                               float64 // share of the memory tier below which the gate is open
 	Variants, Ranges, RequestsInFlight      int
+	RangeAmplification                      int64 // below 0 is any number
 	Tunnels                                 int
 	CollapseWait                            time.Duration
 	Caching                                 rfc9111.Options
@@ -135,6 +136,7 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.InflightBytes = cmp.Or(o.InflightBytes, 64<<20)
 	o.Variants = cmp.Or(o.Variants, 32)
 	o.Ranges = cmp.Or(o.Ranges, 16)
+	o.RangeAmplification = cmp.Or(o.RangeAmplification, 16)
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
 	o.Tunnels = cmp.Or(o.Tunnels, 1024)
 	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
@@ -276,7 +278,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
 		Sends: e.sends, Copies: e.copies, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
-		PeerOf: o.PeerOf, Challenge: o.Challenge, Spans: o.Spans, AccessLog: o.AccessLog,
+		PeerOf:        o.PeerOf, Challenge: o.Challenge, Spans: o.Spans, AccessLog: o.AccessLog,
 		Panics: o.Origin.Panics,
 		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry, proxy.MetricsOptions{}),
 	}

@@ -19,7 +19,7 @@ import (
 //
 //	policy NAME [PARAMETER]   one of package policy, such as counting 4; second-hit if not set
 //	window GENERATIONS PERIOD
-//	SIZE-OR-COUNT N           max-object, inflight, response-buffer, max-bytes, stage, slice, variants, ranges, requests-in-flight, max-connections, queue, purge-prefixes
+//	SIZE-OR-COUNT N           max-object, inflight, response-buffer, max-bytes, stage, slice, variants, ranges, range-amplification, requests-in-flight, max-connections, queue, purge-prefixes
 //	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
@@ -258,7 +258,7 @@ func (o *Options) applyNumber(key, value string) (err error) {
 		*n, err = strconv.Atoi(value)
 		return err
 	}
-	sizes := map[string]*int64{"max-object": &o.MaxObjectBytes, "inflight": &o.InflightBytes, "max-bytes": &o.MaxBytes, "stage": &o.StageBytes, "slice": &o.SliceBytes, "response-buffer": &o.ResponseBuffer}
+	sizes := map[string]*int64{"max-object": &o.MaxObjectBytes, "inflight": &o.InflightBytes, "max-bytes": &o.MaxBytes, "stage": &o.StageBytes, "slice": &o.SliceBytes, "response-buffer": &o.ResponseBuffer, "range-amplification": &o.RangeAmplification}
 	if n := sizes[key]; n != nil {
 		*n, err = strconv.ParseInt(value, 10, 64)
 		return err

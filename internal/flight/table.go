@@ -112,6 +112,15 @@ func (t *Table[K, H]) Follow(key K, a Admission) (r *Reader[K, H], ok bool) {
 	return r, r != nil
 }
 
+// Has reports whether a flight for key is in progress that Follow may join.
+func (t *Table[K, H]) Has(key K) bool {
+	now := t.generation()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	round := t.byKey[key]
+	return round != nil && round.begun >= now
+}
+
 // Lead begins a flight of the client c that takes no followers.
 func (t *Table[K, H]) Lead(key, url K, admit bool, c netip.Prefix) *Reader[K, H] {
 	now := t.generation()

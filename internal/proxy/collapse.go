@@ -5,7 +5,9 @@ package proxy
 func (p *Proxy) collapse(x *exchange) {
 	switch {
 	case x.sliceable():
-		if p.hitForMiss.Has(x.base, x.start) || !p.slices(x) {
+		if p.smallRangeOfSlices(x) {
+			p.fetchAlone(x, false)
+		} else if p.hitForMiss.Has(x.base, x.start) || !p.slices(x) {
 			p.collapseWhole(x)
 		}
 	case x.severalOfSliced():
@@ -21,7 +23,7 @@ func (p *Proxy) collapseWhole(x *exchange) {
 	case marked && x.asks.ranged && x.verdict.Admit && x.mayStore():
 		p.fetchPart(x) // most likely all of it is too much to store
 	case !x.mayShare():
-		p.fetchAlone(x, x.verdict.Admit && x.mayStore())
+		p.fetchAlone(x, x.verdict.Admit && x.mayStore() && !p.smallRange(x))
 	case marked:
 		// Nobody queues for it. Conditions go along: most likely the origin alone can
 		// answer them.

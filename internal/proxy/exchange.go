@@ -136,6 +136,7 @@ type exchange struct {
 	waited      time.Duration // until the stored response was the answer
 	answerable  bool          // the cache may answer, so target and lines are forwarded in their normal form
 	refresh     bool          // the answer is stale, and is validated meanwhile
+	weighing                  // of its Range (smallrange.go)
 	partsVary   []string      // the fields that select one of the stored parts that were looked for; nil: none is known
 
 	// What a request holds that is not a hit (clientslots.go).

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"cmp"
+
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/reason"
 )
@@ -45,7 +47,12 @@ func (p *Proxy) answerByFill(x *exchange, f *fill) {
 		return
 	}
 	x.countByOutcome(f.head)
-	if f.span != nil {
+	if f.span == nil {
+		if p.costsTooMuch(x, f.head, f.flight != nil) {
+			p.passRange(x, f)
+			return
+		}
+	} else {
 		x.onResult = !f.head.part && f.head.status == statusOK // the origin has sent the whole
 	}
 	if f.flight != nil && f.head.storable() {
@@ -53,7 +60,7 @@ func (p *Proxy) answerByFill(x *exchange, f *fill) {
 		return
 	}
 	f.endFlight(x, errUnshared)
-	if f.flight != nil && f.span == nil && f.head.why == reason.TooLarge && x.asks.ranged {
+	if f.wholeIsTooLarge() && x.asks.ranged {
 		_ = f.resp.Body.Close()
 		f.account(f.head.why, 0)
 		p.fetchPart(x) // rather than the whole, for a part of it
@@ -61,6 +68,20 @@ func (p *Proxy) answerByFill(x *exchange, f *fill) {
 	}
 	x.presence.Ends(f.resp.Body)
 	x.from = fromOrigin{f}
+}
+
+// wholeIsTooLarge reports whether f was to store the whole, which is too large.
+func (f *fill) wholeIsTooLarge() bool {
+	return f.flight != nil && f.span == nil && f.head.why == reason.TooLarge
+}
+
+// passRange leaves the response of f to the origin, for all that x wants is a small range of it, and asks for that.
+func (p *Proxy) passRange(x *exchange, f *fill) {
+	f.endFlight(x, errUnshared)
+	_ = f.resp.Body.Close()
+	f.account(cmp.Or(f.head.why, reason.SmallRange), 0)
+	x.onResult = false
+	p.fetchAlone(x, false)
 }
 
 // endFlight ends the flight of f, if it has one: x is answered otherwise.

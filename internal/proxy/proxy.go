@@ -121,6 +121,7 @@ type Proxy struct {
 	slowReaders   atomic.Int64 // ended for SendRate
 	tunnels       tunnels
 	running       running.Table
+	asked         *askedRanges
 	settler       purgeSweeper
 	purgeCount    atomic.Uint64 // values purged, and not their marks
 	streams       *readahead.Bodies
@@ -150,6 +151,7 @@ func New(o Options) (*Proxy, error) {
 		statusName: structuredName(o.Node),
 		queryRules: queryrules.New(o.Purges.Identity().First()),
 		varyFields: varyfields.New(),
+		asked:      &askedRanges{},
 		watch:      presence.New(o.Panics),
 		slots:      newClientSlots(share),
 		refreshes:  newClientSlots(share),

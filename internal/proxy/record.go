@@ -30,8 +30,11 @@ func (p *Proxy) describe(x *exchange, h *outcome) {
 
 // whyNotToStore returns why a fetch for an admitted request was not made to be stored.
 func (x *exchange) whyNotToStore() reason.Reason {
-	if x.asks.precondition {
+	switch {
+	case x.asks.precondition:
 		return reason.Precondition
+	case x.small:
+		return reason.SmallRange
 	}
 	return reason.Refused
 }

@@ -34,6 +34,8 @@ type Live struct {
 	// Ranges is how many ranges a request may ask for and get in one answer; one that
 	// asks for more gets the whole. At 0 that is each with more than one.
 	Ranges int
+	// RangeAmplification is how many bytes may be fetched from an origin for each byte that ranges of what is not stored ask for; 0 is any number.
+	RangeAmplification int64
 	// ReadIdle bounds one read of a request body, ReceiveRate is the least pace of one.
 	ReadIdle    time.Duration
 	ReceiveRate pace.Rate

@@ -58,8 +58,9 @@ const (
 
 	TooLarge
 	InflightLimit
-	DiskBusy  // more waits to be written to the disk than may
-	WriteRate // cache.disk.write_rate is used up
+	DiskBusy   // more waits to be written to the disk than may
+	WriteRate  // cache.disk.write_rate is used up
+	SmallRange // the whole would cost more than limits.range_amplification
 	Refused
 	Purged
 
@@ -94,7 +95,7 @@ var words = [Count]string{
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", PlainHTTP: "plain-http", ClientTimeout: "client-timeout", Loop: "loop", Denied: "denied", Unauthenticated: "unauthenticated",
-	TooLarge: "too-large", InflightLimit: "inflight-limit", DiskBusy: "disk-busy", WriteRate: "write-rate", Refused: "refused", Purged: "purged",
+	TooLarge: "too-large", InflightLimit: "inflight-limit", DiskBusy: "disk-busy", WriteRate: "write-rate", SmallRange: "small-range", Refused: "refused", Purged: "purged",
 	ClientGone: "client-gone", Rate: "rate", ClientShare: "client-share", FellBehind: "fell-behind",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }

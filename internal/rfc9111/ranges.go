@@ -175,3 +175,27 @@ func FirstOf(value []byte) (first int64, several bool) {
 	}
 	return first, false
 }
+
+// AskedOf returns how many bytes value, the only Range line of a GET, asks for of a
+// representation of size bytes: those of all its ranges together, and at most all there
+// are. Ok is false if value is no valid range or has a malformed one, for then the whole
+// is sent. AskedOf neither keeps value nor allocates.
+func AskedOf(value []byte, size int64) (asked int64, ok bool) {
+	specs, _ := rangeSpecs(value)
+	for len(specs) > 0 {
+		var spec []byte
+		if spec, specs = cutMember(specs); len(spec) == 0 {
+			continue
+		}
+		first, last, kind := rangeOf(spec, size)
+		switch kind {
+		case RangeNone:
+			return 0, false
+		case RangeSatisfiable:
+			asked += min(last-first+1, size-asked)
+		case RangeUnsatisfiable:
+		}
+		ok = true
+	}
+	return asked, ok
+}

@@ -31,6 +31,35 @@ func TestFirstOf(t *testing.T) {
 	f("bytes=7-,", 0, true)
 }
 
+func TestAskedOf(t *testing.T) {
+	f := func(value string, size, asked int64, ok bool) {
+		t.Helper()
+		if got, gotOK := AskedOf([]byte(value), size); got != asked || gotOK != ok {
+			t.Errorf("%q of %d: got %d, %v; want %d, %v", value, size, got, gotOK, asked, ok)
+		}
+	}
+	f("bytes=0-0", 10, 1, true)
+	f("bytes=3-", 10, 7, true)
+	f("bytes=-2", 10, 2, true)
+	f("bytes=-20", 10, 10, true)
+	f("bytes=8-99", 10, 2, true)
+	f("bytes=10-", 10, 0, true)
+	f("bytes=0-0,2-3", 10, 3, true)
+	f("bytes=0-0,,99-", 10, 1, true)
+	f("bytes=0-,0-,0-", 10, 10, true)
+	// The size is not known.
+	f("bytes=7-9", math.MaxInt64, 3, true)
+	f("bytes=-9", math.MaxInt64, 9, true)
+	f("bytes=7-", math.MaxInt64, math.MaxInt64-7, true)
+	f("bytes=7-,7-", math.MaxInt64, math.MaxInt64, true)
+	// The whole is sent.
+	f("bytes=", 10, 0, false)
+	f("bytes=,", 10, 0, false)
+	f("bytes=0-0,x", 10, 0, false)
+	f("pages=0-0", 10, 0, false)
+	f("", 10, 0, false)
+}
+
 // RFC 9110 sections 14.1.1, 14.1.2 and 14.2.
 func TestParseRange(t *testing.T) {
 	f := func(value string, size, first, last int64, kind RangeKind) {
