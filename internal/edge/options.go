@@ -217,7 +217,7 @@ func (e *Edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate), Copies: e.copies,
 		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
-		Challenge: e.challenge(),
+		Challenge: e.challenge(), NothingStored: e.disk != nil && e.disk.Complete() && e.disk.Stats().Segments == 0,
 		AccessLog: e.access, Spans: e.spans, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{WithoutRoutes: !e.config.Metrics.RouteLabel}),
 	}
 	if e.peers != nil {

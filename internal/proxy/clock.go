@@ -6,3 +6,6 @@ import "time"
 // and for what happens behind them. Nothing else in this room
 // reads it; what depends on time takes the time of receipt.
 func now() time.Time { return time.Now() }
+
+// pause waits. Only who paces himself calls it: see syncPacer.
+func pause(d time.Duration) { time.Sleep(d) }

@@ -57,7 +57,7 @@ func (p *Proxy) invalidate(x *exchange, resp *origin.Response) (marks uint64) {
 		p.purgeCount.Add(1)
 	}
 	if done.marks > 0 {
-		_ = p.Purges.Keep() // the table tells the log; the client can do nothing about it
+		_ = p.keepMarks.keep(p.Purges.Keep) // the table tells the log; the client can do nothing about it
 	}
 	return done.marks
 }
@@ -100,12 +100,12 @@ func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target, do
 	before := done.marks
 	for _, u := range resources {
 		switch {
-		case selects, p.Purges.Keeps() && !p.Store.HasDisk():
+		case p.Store.HasDisk():
+			p.invalidateOnDisk(u, selects, done)
+		case selects, p.Purges.Keeps():
 			p.markURL(u, false)
 			done.marks++
 			p.forget(u)
-		case p.Store.HasDisk():
-			p.invalidateOnDisk(u, done)
 		default:
 			p.forget(u)
 		}
@@ -115,22 +115,23 @@ func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target, do
 	}
 }
 
-// invalidateOnDisk is invalidateURL for a URL of which all that is stored can be found, in memory or on the disk. Any client can
+// invalidateOnDisk is invalidateURL where there is a disk. What is stored under the URL itself can be found, in memory or on the disk. Any client can
 // invalidate any number of URLs, and too many marks reach what they do not name. So there is a mark
 //
 //   - for a flight that may be about to store: what it writes to the disk can be found a moment before it is
 //     known to be purged;
+//   - for what the URL alone does not find, if selects says that a route has such things, and there may be one;
 //   - for what was stored, unless there is little room for marks. It has been removed, and the mark is in
 //     the journal of purges if the removal does not reach the disk.
 //
 // Of what is left without a mark, the disk keeps the removals (see invalidate), and nothing that it
 // does not list is found again.
-func (p *Proxy) invalidateOnDisk(u purge.URL, done *forgotten) {
+func (p *Proxy) invalidateOnDisk(u purge.URL, selects bool, done *forgotten) {
 	p.Store.OnlyListed(p.Purges.Now())
 	held := p.mayHold(u)
 	objects, flights := p.forgetAll(u)
 	switch {
-	case flights > 0:
+	case flights > 0, selects && p.mayBeSelected(u): // in this order: what a flight has stored before it ended is known by now
 		p.markURL(u, false)
 		done.marks++
 	case (held || objects > 0) && p.tryMarkURL(u):

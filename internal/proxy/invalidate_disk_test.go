@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // post sends a POST for a target of restartHost, which succeeds.
@@ -130,6 +133,115 @@ func TestAPostReachesAFetchUnderWayWithADisk(t *testing.T) {
 		t.Helper()
 		if v, status := askEdge(t, e, restartHost, "/slow"); v != 2 || !strings.Contains(status, "; hit") {
 			t.Errorf("got version %d, %s, want a hit of 2", v, status)
+		}
+	})
+}
+
+// TestPostsToAKeyedRouteWroteToTheDiskEach is the regression test of an attack: on a route with slices, or with headers in its keys, each POST of a stranger
+// left a mark, and the journal of purges was written and synced for it, whether or not anything was stored.
+func TestPostsToAKeyedRouteWroteToTheDiskEach(t *testing.T) {
+	f := func(name string, keyed func(r *restartRig), stored string) {
+		t.Run(name, func(t *testing.T) {
+			r := newRestartRig(t)
+			r.onDisk(t)
+			r.options.SliceBytes = 0
+			keyed(r)
+			never := func(t *testing.T, e *edgetest.Edge, count int) {
+				t.Helper()
+				for i := range count {
+					post(t, e, fmt.Sprintf("/never/%d", i))
+				}
+			}
+			journal := func(t *testing.T) int64 {
+				t.Helper()
+				info, err := os.Stat(filepath.Join(r.options.PurgeDir, "purges"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return info.Size()
+			}
+			r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
+				t.Helper()
+				for _, target := range []string{stored + "1", stored + "2", stored + "3"} {
+					askEdge(t, e, restartHost, target)
+				}
+				before := journal(t)
+				never(t, e, 20)
+				if got := e.Proxy.Purges.Stats().URLs; got != 0 {
+					t.Errorf("got %d marks, want none: nothing is stored", got)
+				}
+				if got := journal(t); got != before {
+					t.Errorf("got a journal of %d bytes, want %d as before", got, before)
+				}
+				r.version.Add(1)
+				post(t, e, stored+"1")
+				if got := e.Proxy.Purges.Stats().URLs; got != 1 {
+					t.Errorf("got %d marks, want one of what is stored", got)
+				}
+				r.wantVersion(t, e, []string{stored + "1"}, 2)
+				r.wantVersion(t, e, []string{stored + "2", stored + "3"}, 1)
+				post(t, e, stored+"2")
+			})
+			r.options.PurgeMarks.URLs = 32 // half of them are swept
+			r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
+				t.Helper()
+				r.wantVersion(t, e, []string{stored + "3"}, 1)
+				r.version.Store(3)
+				if v, status := askEdge(t, e, restartHost, stored+"2"); v != 3 {
+					t.Errorf("got version %d, %s, want 3: a POST before the restart", v, status)
+				}
+				post(t, e, stored+"3") // of the process before
+				if v, status := askEdge(t, e, restartHost, stored+"3"); v != 3 {
+					t.Errorf("got version %d, %s, want 3: a POST after the restart", v, status)
+				}
+				never(t, e, 40) // what the disk has is not known yet, so they leave marks, until a sweep has seen it
+				testkit.Eventually(t, "that POSTs leave no marks", func() bool {
+					before := e.Proxy.Purges.Now()
+					post(t, e, "/never/0")
+					return e.Proxy.Purges.Now() == before
+				})
+				r.version.Store(4)
+				post(t, e, stored+"1")
+				post(t, e, stored+"2")
+				for _, target := range []string{stored + "1", stored + "2"} {
+					if v, status := askEdge(t, e, restartHost, target); v != 4 {
+						t.Errorf("%s: got version %d, %s, want 4: a POST after the sweep", target, v, status)
+					}
+				}
+			})
+		})
+	}
+
+	f("slices", func(r *restartRig) { r.options.SliceBytes = 1024 }, "/sliced-many/")
+	f("headers", func(r *restartRig) { r.options.Key.Headers = []string{"X-Region"} }, "/many/")
+}
+
+// What is stored while a sweep runs, or was about to be when it began, is reached by a POST behind it.
+func TestAPostReachesWhatWasStoredBesideASweep(t *testing.T) {
+	r := newRestartRig(t)
+	r.onDisk(t)
+	r.options.SliceBytes = 0
+	r.options.Key.Headers = []string{"X-Region"}
+	r.options.PurgeMarks.URLs = 16
+	r.runOnDisk(t, false, func(t *testing.T, e *edgetest.Edge) {
+		t.Helper()
+		for round := range int64(20) {
+			r.version.Store(2*round + 1)
+			var targets []string
+			for i := range 5 {
+				targets = append(targets, fmt.Sprintf("/beside/%d/%d", round, i))
+				askEdge(t, e, restartHost, targets[i])
+				if _, _, err := e.Proxy.Purge("url", []string{fmt.Sprintf("http://x.example.com/%d/%d", round, i)}, false); err != nil { // these make sweeps
+					t.Fatal(err)
+				}
+			}
+			r.version.Add(1)
+			for _, target := range targets {
+				post(t, e, target)
+				if v, status := askEdge(t, e, restartHost, target); v != 2*round+2 {
+					t.Errorf("%s: got version %d, %s, want %d", target, v, status, 2*round+2)
+				}
+			}
 		}
 	})
 }

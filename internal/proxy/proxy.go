@@ -81,6 +81,9 @@ type Options struct {
 	// Panics counts those that end a request, also in other rooms; nil is a counter of its own.
 	Panics *rescue.Counter
 
+	// NothingStored says that the disk of Store had nothing on it when it was opened, and that all of it is in use.
+	NothingStored bool
+
 	// AccessLog may be nil. Log and Metrics may not.
 	AccessLog *accesslog.Log
 	// Spans takes those of requests that are traced. It is not nil where Live.Sampler may not be.
@@ -122,6 +125,8 @@ type Proxy struct {
 	tunnels       tunnels
 	running       running.Table
 	asked         *askedRanges
+	selected      selectedURLs
+	keepMarks     syncPacer // of invalidations by clients
 	settler       purgeSweeper
 	purgeCount    atomic.Uint64 // values purged, and not their marks
 	streams       *readahead.Bodies
@@ -165,6 +170,10 @@ func New(o Options) (*Proxy, error) {
 	}
 	p.serial.Store(o.Purges.Identity().First())
 	stamp(o.Store, o.Purges.Identity())
+	if o.Store.HasDisk() {
+		p.selected.filter.Store(&urlFilter{})
+		p.selected.known.Store(o.NothingStored)
+	}
 	p.settings.Store(first)
 	o.Metrics.inForce(first.routes)
 	o.Metrics.hostsInForce(first.hosts)

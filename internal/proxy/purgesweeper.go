@@ -19,7 +19,7 @@ import (
 // There is a sweep for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes. It runs in a goroutine of its own, and only purges
 // that come faster than sweeps wait for it. A sweep over a disk may take minutes, or fail. Nobody waits for that one: the marks stay,
 // and where there is no room for more they are merged into coarser ones (internal/purge). Invalidations by clients avoid that, see
-// invalidateOnDisk.
+// invalidateOnDisk. A sweep also learns for these of which URLs there is something (selectedURLs).
 type purgeSweeper struct {
 	p      *Proxy
 	sweep  sync.WaitGroup
@@ -77,9 +77,17 @@ func (s *purgeSweeper) run() {
 	s.under.Store(true)
 	defer s.under.Store(false)
 	p := s.p
+	complete := false
+	if p.Store.HasDisk() {
+		p.selected.begin()
+		defer func() { p.selected.end(complete) }()
+	}
 	upTo, at := p.Purges.Now(), now()
 	var reached []cache.Key
 	p.Store.Each(func(o *cache.Object) {
+		if p.Store.HasDisk() {
+			p.sweptSelected(o.Name(), len(o.URLName()))
+		}
 		if p.purgedBy(o.Name(), o.Born(), o.Tags()) != purge.Valid {
 			reached = append(reached, o.Key())
 		}
@@ -97,7 +105,21 @@ func (s *purgeSweeper) run() {
 			return e
 		})
 	}
-	if err := p.Store.SweepDisk(func(e *cache.Entry) *cache.Entry {
+	if err := s.sweepDisk(at); err != nil {
+		p.Log.Warn("the sweep for purges failed: their marks stay in memory, and a later purge starts another sweep", "error", err)
+		s.failed.Store(at.UnixNano())
+		return
+	}
+	p.Purges.Settle(upTo)
+	complete = true
+	s.count.Add(1)
+}
+
+// sweepDisk applies all marks to what is on the disk.
+func (s *purgeSweeper) sweepDisk(at time.Time) error {
+	p := s.p
+	return p.Store.SweepDisk(func(e *cache.Entry) *cache.Entry {
+		p.sweptSelected(e.Name, int(e.URLLen))
 		switch p.purgedBy(e.Name, e.Born, e.Tags) {
 		case purge.Gone:
 			return nil
@@ -107,13 +129,7 @@ func (s *purgeSweeper) run() {
 		case purge.Valid:
 		}
 		return e
-	}); err != nil {
-		p.Log.Warn("the sweep for purges failed: their marks stay in memory, and a later purge starts another sweep", "error", err)
-		s.failed.Store(at.UnixNano())
-		return
-	}
-	p.Purges.Settle(upTo)
-	s.count.Add(1)
+	})
 }
 
 // swept returns e, which a soft purge has made stale, as stale from the time of the sweep on. Its age begins there, so a request

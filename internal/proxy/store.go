@@ -91,6 +91,7 @@ func (f *fill) commit(w *cache.Writer, err error) reason.Reason {
 		return f.p.whyUnstored(kept, max(size, h.length), w.Lost())
 	}
 	admitted := kept == flight.KeptForStore || kept == flight.Outgrown && f.flight.Admitted()
+	f.noteSelected()
 	o, inMemory := w.Commit(h.entry, body, admitted, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
 	if inMemory {
 		f.flight.Stored(body)
