@@ -97,7 +97,7 @@ func wantEveryKey() *Config {
 			{
 				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Weight: 1, Host: "media.example"}}, HostHeader: "www.example.com",
 				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
-				MaxConnections: 512, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
+				MaxConnections: 512, ReuseAfterPost: true, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
 				Balance: RoundRobin, Protocol: HTTP1, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
 			},
 			wantUnverified(),

@@ -18,6 +18,7 @@ type Origin struct {
 	FirstByteTimeout time.Duration // from the end of the request to the end of the response's head; above 0
 	IdleTimeout      time.Duration // between two reads of a body; above 0
 	MaxConnections   int           // per server, 1 or more
+	ReuseAfterPost   bool          // a connection is used again after a POST, PUT or PATCH with a body; not by HTTP2, whose connections always are
 	Queue            Queue
 	Ejection         Ejection
 	Health           Health

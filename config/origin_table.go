@@ -21,6 +21,8 @@ func (o *Origin) table() table {
 		live("first_byte_timeout", duration(&o.FirstByteTimeout, 30*time.Second).moreThan(0), "The time from the request sent to the head received."),
 		live("idle_timeout", duration(&o.IdleTimeout, 30*time.Second).moreThan(0), "The time between two reads of a body."),
 		live("max_connections", count(&o.MaxConnections, 512).between(1, maxCount), "Connections per server; by h2, requests at a time."),
+		live("reuse_after_post", boolean(&o.ReuseAfterPost, true),
+			"false closes a connection after a POST, PUT or PATCH with a body: for an origin that may not read it. After other methods with a body it is always closed. h2 does not need this."),
 		section("queue", o.Queue.table(), "Requests wait here for a connection; then they get a 503."),
 		section("ejection", o.Ejection.table(), "A server that fails gets no requests for a while."),
 		section("health", o.Health.table(), "Health checks of servers."),

@@ -87,7 +87,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 		return origin.Options{}, faults
 	}
 	options := origin.Options{
-		Name: o.Name, Servers: servers, HTTP2: o.Protocol == config.HTTP2,
+		Name: o.Name, Servers: servers, HTTP2: o.Protocol == config.HTTP2, CloseAfterPost: !o.ReuseAfterPost,
 		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
 		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
 		Ejection: balance.Ejection{

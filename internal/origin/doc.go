@@ -12,7 +12,8 @@
 //     where the origin closed. Every other end is an error.
 //   - A connection serves one request at a time. It is used again only when the
 //     request was sent whole, the response was read to its framed end, both
-//     sides allow it and nothing lies unread on it.
+//     sides allow it and nothing lies unread on it. After a body that the origin
+//     may have left unread it is not: see Request.mayGoUnread.
 //   - TLS is verified unless the operator said otherwise, and a body that only the
 //     end of the connection ends is whole only where TLS was closed by its alert.
 //   - Every wait has a limit: connecting with the TLS handshake, queueing, the

@@ -72,8 +72,11 @@ func (x *exchange) run() *Error {
 // start notes that the exchange begins now.
 func (x *exchange) start(now time.Time) {
 	x.begun = now
-	x.keep, x.noBytes = true, true
+	x.keep, x.noBytes = !x.last(), true
 }
+
+// last reports whether the connection carries no other request after this one.
+func (x *exchange) last() bool { return x.r.mayGoUnread(x.origin.options.CloseAfterPost) }
 
 // begin sends the request, or starts to send it.
 func (x *exchange) begin() {
@@ -120,7 +123,7 @@ func (x *exchange) send() error {
 	x.c.turnDeadline = time.Time{}
 	if x.r.Body != nil && x.r.Whole == nil {
 		x.wait = &headWait{c: x.c, limit: limit}
-		x.upload = startUpload(x.c, x.r, x.wait, x.origin.options.Panics)
+		x.upload = startUpload(x)
 		return nil
 	}
 	if err := x.c.nc.SetDeadline(x.begun.Add(limit)); err != nil {
@@ -133,7 +136,7 @@ func (x *exchange) send() error {
 // outgoing returns the bytes of the head as they are sent, followed by a body that is in memory.
 func (x *exchange) outgoing() []byte {
 	if !x.outIsHead {
-		x.c.out, x.outIsHead = x.r.appendHead(x.c.out[:0], x.c.server.Host), true
+		x.c.out, x.outIsHead = x.r.appendHead(x.c.out[:0], x.c.server.Host, x.last()), true
 		x.c.out = append(x.c.out, x.r.Whole...)
 	}
 	return x.c.out

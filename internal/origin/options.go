@@ -46,6 +46,10 @@ type Options struct {
 	// TLS as is known of them before.
 	HTTP2   bool
 	Balance balance.Policy
+	// CloseAfterPost says that no connection is used again after a POST, PUT or PATCH with a body: the servers may leave
+	// it unread. After other methods with a body none is. HTTP/2 is not concerned: the frames of a stream say whose
+	// body they are.
+	CloseAfterPost bool
 	// Ejection says when a server gets no requests for a while: when connections to it could
 	// not be made, or when too many requests got no proper response head in time.
 	Ejection balance.Ejection

@@ -143,9 +143,23 @@ func (r *Request) repeatable() bool {
 	return r.Body == nil && (r.Method == "GET" || r.Method == "HEAD")
 }
 
+// mayGoUnread reports whether the origin may leave the body of r unread, and take it for the next request on the
+// connection. Bodies of GET, HEAD, OPTIONS and DELETE have no meaning of their own (RFC 9110 section 9.3), so many
+// programs never look for one, and a program may treat a method that it does not know in the same way. POST, PUT and
+// PATCH are about their bodies: closeAfterPost says that the origin may leave these unread, too.
+func (r *Request) mayGoUnread(closeAfterPost bool) bool {
+	switch {
+	case r.Body == nil || r.ContentLength == 0:
+		return false
+	case r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH":
+		return closeAfterPost
+	}
+	return true
+}
+
 // appendHead appends the head of the request to b. A host that is not empty goes
-// in place of the request's.
-func (r *Request) appendHead(b []byte, host string) []byte {
+// in place of the request's. last says that the connection ends after the response.
+func (r *Request) appendHead(b []byte, host string, last bool) []byte {
 	b = append(b, r.Method...)
 	b = append(b, ' ')
 	b = append(b, r.Target...)
@@ -154,12 +168,7 @@ func (r *Request) appendHead(b []byte, host string) []byte {
 	for i := range r.Header {
 		b = appendField(b, r.Header[i].Name, r.Header[i].Value)
 	}
-	if r.Upgrade != "" {
-		b = appendField(b, "Connection", "Upgrade")
-		b = appendField(b, "Upgrade", r.Upgrade)
-	} else if r.TakesTrailers {
-		b = append(b, "Connection: TE\r\nTE: trailers\r\n"...)
-	}
+	b = r.appendConnection(b, last)
 	switch {
 	case r.Body != nil && r.ContentLength >= 0:
 		b = append(b, "Content-Length: "...)
@@ -171,6 +180,22 @@ func (r *Request) appendHead(b []byte, host string) []byte {
 		b = appendField(b, "Content-Length", "0")
 	}
 	return append(b, "\r\n"...)
+}
+
+// appendConnection appends the fields that are about the connection.
+func (r *Request) appendConnection(b []byte, last bool) []byte {
+	switch {
+	case r.Upgrade != "":
+		b = appendField(b, "Connection", "Upgrade")
+		return appendField(b, "Upgrade", r.Upgrade)
+	case r.TakesTrailers && last:
+		return append(b, "Connection: close, TE\r\nTE: trailers\r\n"...)
+	case r.TakesTrailers:
+		return append(b, "Connection: TE\r\nTE: trailers\r\n"...)
+	case last:
+		return append(b, "Connection: close\r\n"...)
+	}
+	return b
 }
 
 func appendField(b []byte, name, value string) []byte {

@@ -52,7 +52,7 @@ func TestRequestIsSentByteForByte(t *testing.T) {
 	}
 	f(&Request{Method: "delete", Target: "/", Host: "h"}, "delete / HTTP/1.1\r\nHost: h\r\n\r\n")
 	f(&Request{Method: "GET", Target: "/", Host: "h", Body: strings.NewReader("abc"), ContentLength: 3},
-		"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
+		"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc")
 	f(&Request{Method: "POST", Target: "/", Host: "h", Body: strings.NewReader(""), ContentLength: 0},
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
 	f(&Request{Method: "POST", Target: "/", Host: "h", Header: header[:1], Body: strings.NewReader("0123456789abcdefg"), ContentLength: -1},
@@ -63,11 +63,11 @@ func TestRequestIsSentByteForByte(t *testing.T) {
 
 func TestTrailersAreWelcome(t *testing.T) {
 	r := &Request{Method: "GET", Target: "/", Host: "h", TakesTrailers: true}
-	if got, want := string(r.appendHead(nil, "")), "GET / HTTP/1.1\r\nHost: h\r\nConnection: TE\r\nTE: trailers\r\n\r\n"; got != want {
+	if got, want := string(r.appendHead(nil, "", false)), "GET / HTTP/1.1\r\nHost: h\r\nConnection: TE\r\nTE: trailers\r\n\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	r.Upgrade = "websocket" // whose Connection is its own
-	if got, want := string(r.appendHead(nil, "")), "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"; got != want {
+	if got, want := string(r.appendHead(nil, "", false)), "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

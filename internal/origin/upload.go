@@ -19,6 +19,7 @@ type upload struct {
 	c    *conn
 	r    *Request
 	wait *headWait
+	last bool // the connection carries no other request after this one
 	buf  []byte
 
 	panics *rescue.Counter
@@ -33,8 +34,8 @@ type upload struct {
 	err  error // to be read after done: nil means that all was sent
 }
 
-func startUpload(c *conn, r *Request, wait *headWait, panics *rescue.Counter) *upload {
-	u := &upload{c: c, r: r, wait: wait, panics: panics, reading: true, done: make(chan struct{})}
+func startUpload(x *exchange) *upload {
+	u := &upload{c: x.c, r: x.r, wait: x.wait, last: x.last(), panics: x.origin.options.Panics, reading: true, done: make(chan struct{})}
 	go u.run()
 	return u
 }
@@ -84,7 +85,7 @@ func (u *upload) trySend() (err error) {
 }
 
 func (u *upload) send() error {
-	u.c.out = u.r.appendHead(u.c.out[:0], u.c.server.Host)
+	u.c.out = u.r.appendHead(u.c.out[:0], u.c.server.Host, u.last)
 	if u.r.ContentLength == 0 {
 		// The head is the whole request: look at the body before it is sent.
 		u.buf = make([]byte, 1)

@@ -1,0 +1,125 @@
+package origin
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"edgeproxy/internal/testkit"
+)
+
+// ignoresBodies answers each head with its target, and takes the body of a request for the next one. It answers that one
+// only when something else has come behind it: so the answer is not there yet when the connection is looked at.
+func ignoresBodies(_ int, p *peer) {
+	for first := true; ; first = false {
+		head := p.request()
+		if head == "" {
+			return
+		}
+		if !first {
+			if _, err := p.br.Peek(1); err != nil {
+				return
+			}
+		}
+		body := strings.Fields(head)[1]
+		length := len(body)
+		if strings.HasPrefix(head, "HEAD ") {
+			body = ""
+		}
+		p.say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", length, body))
+	}
+}
+
+const ignoredBody = "GET /ignored HTTP/1.1\r\nHost: h\r\n\r\n"
+
+// The answer of an origin that takes the body of one request for another request was the answer to whoever came next on
+// the connection.
+func TestABodyThatTheOriginIgnoresAnswersNobodyElse(t *testing.T) {
+	f := func(o Options, method string, whole bool) {
+		t.Helper()
+		origin := start(t, o, ignoresBodies)
+		r := &Request{Method: method, Target: "/first", Host: "h", Body: strings.NewReader(ignoredBody), ContentLength: int64(len(ignoredBody))}
+		if whole {
+			r.Whole = []byte(ignoredBody)
+		}
+		want := "/first"
+		if method == "HEAD" {
+			want = ""
+		}
+		wantBody(t, origin, r, want)
+		if n := idleCount(origin); n != 0 {
+			t.Errorf("%s with a body: got %d idle connections, want none", method, n)
+		}
+		wantBody(t, origin, get("/next"), "/next")
+	}
+	for _, whole := range []bool{true, false} {
+		for _, method := range []string{"GET", "HEAD", "OPTIONS", "DELETE", "REPORT"} {
+			f(Options{}, method, whole)
+		}
+		for _, method := range []string{"POST", "PUT", "PATCH"} {
+			f(Options{CloseAfterPost: true}, method, whole)
+		}
+	}
+}
+
+// A connection ends after a body only where the origin may leave that unread, and then the origin is told so: it does not
+// look at what comes behind.
+func TestWhichBodiesEndTheirConnection(t *testing.T) {
+	const length, chunked = 3, -1
+	f := func(o Options, method, body string, size int64, want bool) {
+		t.Helper()
+		heads := make(chan string, 1)
+		origin := start(t, o, func(_ int, p *peer) {
+			for head := p.request(); head != ""; head = p.request() {
+				heads <- head
+				left := len(body)
+				if size == chunked {
+					left = len("3\r\nabc\r\n0\r\n\r\n")
+				}
+				for range left {
+					_, _ = p.br.ReadByte()
+				}
+				p.say(okWire)
+			}
+		})
+		r := &Request{Method: method, Target: "/", Host: "h"}
+		if size != 0 || o.CloseAfterPost {
+			r.Body, r.ContentLength = strings.NewReader(body), size
+		}
+		if method == "TRAILERS" {
+			r.Method, r.TakesTrailers = "GET", true
+		}
+		wantBody(t, origin, r, "ok")
+		closed := idleCount(origin) == 0
+		told := strings.Contains(<-heads, "\r\nConnection: close")
+		if closed != want || told != want {
+			t.Errorf("%s with %d bytes, length %d: got it closed %v and told %v, want both %v", method, len(body), size, closed, told, want)
+		}
+	}
+	closing := Options{CloseAfterPost: true}
+	for _, method := range []string{"GET", "OPTIONS", "DELETE", "REPORT", "TRAILERS"} {
+		f(Options{}, method, "abc", length, true)
+		f(Options{}, method, "abc", chunked, true)
+	}
+	for _, method := range []string{"POST", "PUT", "PATCH"} {
+		f(Options{}, method, "abc", length, false)
+		f(Options{}, method, "abc", chunked, false)
+		f(closing, method, "abc", length, true)
+		f(closing, method, "abc", chunked, true)
+		f(closing, method, "", 0, false)
+	}
+	f(Options{}, "GET", "", 0, false) // without a body
+	f(Options{}, "DELETE", "", 0, false)
+}
+
+// By HTTP/2 the frames say whose a body is, so a connection goes on.
+func TestABodyByHTTP2EndsNoConnection(t *testing.T) {
+	o := byFrames(t, Options{CloseAfterPost: true, IdleTimeout: testkit.Patience}, says(func(f *framer, id uint32) { f.ok(id) }))
+	for _, method := range []string{"GET", "DELETE", "POST"} {
+		r := &Request{Method: method, Target: "/", Host: "h", Body: strings.NewReader("abc"), ContentLength: 3, Whole: []byte("abc")}
+		wantBody(t, o, r, "ok")
+	}
+	if n := h2Count(o); n != 1 {
+		t.Errorf("got %d connections, want the only one", n)
+	}
+}
