@@ -19,7 +19,8 @@
 //   - Every wait has a limit: connecting with the TLS handshake, queueing, the
 //     head, each read of a body, each write.
 //   - Interim responses are passed on while the final one is awaited, within
-//     limits of number, bytes and time, and are never part of it.
+//     limits of number and bytes, and are never part of it. Further ones are
+//     dropped, within limits of bytes and time: many of them are no failure.
 //   - A request is sent twice at most, and only where the first server cannot have
 //     answered; to another server only if nothing was sent: see Origin.RoundTrip.
 //   - A 101 counts only as the answer to an Upgrade, where it names no protocol that

@@ -7,11 +7,6 @@ import (
 	"time"
 )
 
-// MaxInterim is how many interim responses (1xx) may come before the final one;
-// their heads together may be as long as one, Options.MaxHeaderBytes. A response
-// with more is Malformed.
-const MaxInterim = 16
-
 // exchange is one request and the head of its response on one connection.
 type exchange struct {
 	origin *Origin
@@ -34,7 +29,7 @@ type exchange struct {
 	made    *answer // nil: none yet
 	framing framing
 
-	interims, interimBytes int // what came of interim responses
+	interims interimCount
 
 	// Set by a Call, which has sent the request and looked at what has come.
 	release func() bool // stops the wait for the end of the context; nil: it has not begun
@@ -160,21 +155,17 @@ func (x *exchange) receive() error {
 	}
 }
 
-// interim checks the limits of interim responses and gives this one to the caller.
+// interim counts an interim response, and gives it to the caller within the limits.
 func (x *exchange) interim(h *head) error {
-	x.interims++
-	x.interimBytes += x.c.headBytes
-	x.firstByte = time.Time{} // the final head is still to come
-	switch {
-	case x.interims > MaxInterim:
-		return malformed("more than %d interim (1xx) responses", MaxInterim)
-	case x.interimBytes > x.origin.options.MaxHeaderBytes:
-		return malformed("interim (1xx) responses of more than %d bytes", x.origin.options.MaxHeaderBytes)
+	passOn, err := x.interims.add(h.status, x.c.headBytes, x.origin.options.MaxHeaderBytes)
+	if err != nil {
+		return err
 	}
+	x.firstByte = time.Time{} // the final head is still to come
 	if x.wait != nil {
 		x.wait.interim()
 	}
-	if x.r.Interim != nil && h.status != 100 {
+	if passOn && x.r.Interim != nil {
 		x.r.Interim(h.status, h.fields.Without(func(name string) bool { return name == "Content-Length" }))
 	}
 	return nil

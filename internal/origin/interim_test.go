@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -126,14 +127,80 @@ func TestInterimResponsesHaveLimits(t *testing.T) {
 		return fmt.Sprintf("HTTP/1.1 103 x\r\nX: %s\r\n\r\n", strings.Repeat("y", n-len(frame)))
 	}
 	const continued = "HTTP/1.1 100 Continue\r\n\r\n"
-	f("as many as may be", strings.Repeat(hints, MaxInterim), MaxInterim, false)
-	f("one more", strings.Repeat(hints, MaxInterim+1), MaxInterim, true)
-	f("as many that are dropped", strings.Repeat(continued, MaxInterim), 0, false)
-	f("one more of them", strings.Repeat(continued, MaxInterim+1), 0, true)
+	f("as many as are passed on", strings.Repeat(hints, MaxInterim), MaxInterim, false)
+	f("one more", strings.Repeat(hints, MaxInterim+1), MaxInterim, false)
+	f("many more", strings.Repeat(hints, 100*MaxInterim), MaxInterim, false)
+	f("100, which counts for nothing", strings.Repeat(continued, 2*MaxInterim)+hints, 1, false)
 	f("a head of the limit", long(bytes), 1, false)
 	f("a head above it", long(bytes+1), 0, true)
 	f("heads of the limit together", long(bytes/2)+long(bytes/2), 2, false)
-	f("heads above it together", long(bytes/2)+long(bytes/2+1), 1, true)
+	f("heads above it together", long(bytes/2)+long(bytes/2+1), 1, false)
+	f("heads far above it together", strings.Repeat(long(bytes), 100), 1, false)
+}
+
+// progress is an interim response by which an origin reports how far an upload has come.
+const progress = "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: 1024\r\n\r\n"
+
+// An upload whose origin reported its progress by more than 16 interim responses got a 502, although the origin had done the
+// work.
+func TestAnUploadOfWhichTheOriginReportsTheProgressIsAnswered(t *testing.T) {
+	const pieces, size = 200, 1 << 10
+	o := start(t, Options{MaxHeaderBytes: 1 << 10}, func(_ int, p *peer) {
+		for p.request() != "" {
+			for range pieces {
+				if _, err := io.CopyN(io.Discard, p.br, size); err != nil {
+					return
+				}
+				p.say(progress)
+			}
+			p.say(final)
+		}
+	})
+	for range 2 {
+		r := post(strings.NewReader(strings.Repeat("x", pieces*size)), pieces*size)
+		got := collect(r)
+		wantBody(t, o, r, "hello world")
+		if n := len(*got); n == 0 || n > MaxInterim || (*got)[0].Status != 104 {
+			t.Errorf("got %d interim responses, want some, and at most %d", n, MaxInterim)
+		}
+	}
+	if n := idleCount(o); n != 1 {
+		t.Errorf("got %d idle connections, want the only one", n)
+	}
+}
+
+// Interim responses without an end are no answer, however they come: one behind the other until they are too many bytes,
+// or a few at a time until the time for the head is over. A request with a body has that time from its end on.
+func TestInterimResponsesWithoutAnEndAreNoAnswer(t *testing.T) {
+	f := func(name, head string, pause time.Duration, body io.Reader, want Kind) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second}, func(_ int, p *peer) {
+				go p.untilClosed()
+				for {
+					if _, err := io.WriteString(p, head); err != nil {
+						return
+					}
+					time.Sleep(pause)
+				}
+			})
+			r := &Request{Method: "POST", Target: "/", Host: "h", Body: body, ContentLength: 3}
+			if body == nil {
+				r = get("/")
+			}
+			got := collect(r)
+			begun := time.Now()
+			_, err := o.RoundTrip(t.Context(), r)
+			wantKind(t, err, want)
+			if d := time.Since(begun); d > 6*time.Second || len(*got) > MaxInterim {
+				t.Errorf("%s: ended after %v and %d interim responses, want 5s, and at most %d", name, d, len(*got), MaxInterim)
+			}
+		})
+	}
+	long := "HTTP/1.1 103 Early Hints\r\nX: " + strings.Repeat("y", 60_000) + "\r\n\r\n"
+	f("at once", long, 0, nil, Malformed)
+	f("slowly", hints, 10*time.Millisecond, nil, Timeout)
+	f("slowly, to an upload", progress, 10*time.Millisecond, strings.NewReader("abc"), Timeout)
 }
 
 func TestMalformedInterimResponseIsAnError(t *testing.T) {

@@ -64,7 +64,7 @@ type Request struct {
 	// Interim is called for each interim response (1xx, RFC 9110 section 15.2)
 	// but 100, which is about our own request: in the order received, before
 	// RoundTrip returns, and on its goroutine. It is called at most MaxInterim
-	// times, and must not panic. The time it takes counts as the origin's, so it
+	// times, further ones are dropped. It must not panic. The time it takes counts as the origin's, so it
 	// must not wait for long. Status is 102 to 199. Header is like that of a
 	// Response, hop-by-hop fields included, but without Content-Length: an interim
 	// response has no body. The callee owns it. Nil drops interim responses.

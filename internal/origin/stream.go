@@ -32,14 +32,16 @@ type stream struct {
 	upload    *streamUpload
 	sent      uploaded
 
-	interims     chan interim // its capacity is MaxInterim, so a send never waits
-	interimCount int          // this and the next are used only by the library's reading goroutine
-	interimBytes int
-	heard        atomic.Bool // something of an answer has come
-	wrote        atomic.Bool // something of the request may have been sent
+	interims chan interim // those to be passed on: at most MaxInterim, which is its capacity, so a send never waits
+	counted  interimCount // used only by the library's reading goroutine
+	heard    atomic.Bool  // something of an answer has come
+	wrote    atomic.Bool  // something of the request may have been sent
 
 	res *http.Response
 }
+
+// interimFrame is counted for an interim response by HTTP/2 beside its fields, for the header of its frame and its status.
+const interimFrame = 16
 
 // interim is an interim response on its way to the goroutine of the request.
 type interim struct {
@@ -145,31 +147,31 @@ func (s *stream) await(answered <-chan error) error {
 }
 
 func (s *stream) passOn(i interim) {
-	if s.r.Interim != nil && i.status != 100 {
+	if s.r.Interim != nil {
 		s.r.Interim(i.status, i.fields)
 	}
 }
 
-// interim checks the limits of interim responses. The library calls it between two frames of the connection, so it must
-// not wait or panic.
+// interim counts an interim response, and hands it over to be passed on, within the limits. The library calls it between
+// two frames of the connection, so it must not wait or panic.
 func (s *stream) interim(status int, header textproto.MIMEHeader) (err error) {
 	defer s.origin.options.Panics.Into(&err)
 	s.heard.Store(true)
 	fields, size, err := fieldsOf(http.Header(header))
-	s.interimCount++
-	s.interimBytes += size
+	most := s.origin.options.MaxHeaderBytes
 	switch {
 	case err != nil:
 		return err
 	case status == statusSwitching:
 		return malformed("101 Switching Protocols, which HTTP/2 does not allow")
-	case s.interimCount > MaxInterim:
-		return malformed("more than %d interim (1xx) responses", MaxInterim)
-	case s.interimBytes > s.origin.options.MaxHeaderBytes:
-		return malformed("interim (1xx) responses of more than %d bytes", s.origin.options.MaxHeaderBytes)
+	case size > most:
+		return tooLong(most)
 	}
-	s.interims <- interim{status, fields.Without(func(name string) bool { return name == "Content-Length" })}
-	return nil
+	passOn, err := s.counted.add(status, size+interimFrame, most)
+	if passOn && err == nil {
+		s.interims <- interim{status, fields.Without(func(name string) bool { return name == "Content-Length" })}
+	}
+	return err
 }
 
 // abandon ends the stream. The library sends RST_STREAM, unless the origin has ended the stream.

@@ -287,7 +287,7 @@ func TestARefusalIsRepeatedAFewTimes(t *testing.T) {
 }
 
 func TestInterimResponsesByHTTP2(t *testing.T) {
-	f := func(name string, count int, more string, want Kind) {
+	f := func(name string, count int, more string, passedOn int, want Kind) {
 		t.Helper()
 		o := byFrames(t, Options{MaxHeaderBytes: 4 << 10}, says(func(f *framer, id uint32) {
 			f.head(id, false, ":status", "100")
@@ -307,14 +307,16 @@ func TestInterimResponsesByHTTP2(t *testing.T) {
 			wantKind(t, err, want)
 			return
 		}
-		if err != nil || body != "ok" || len(got) != count || count > 0 && got[count-1] != fmt.Sprint(103, count-1) {
-			t.Errorf("%s: got %q, %v and %q", name, body, err, got)
+		if err != nil || body != "ok" || len(got) != passedOn || passedOn > 0 && got[passedOn-1] != fmt.Sprint(103, passedOn-1) {
+			t.Errorf("%s: got %q, %v and %q, want %d", name, body, err, got, passedOn)
 		}
 	}
-	f("none", 0, "", 0)
-	f("all that are allowed", MaxInterim-1, "", 0)
-	f("one more", MaxInterim, "", Malformed)
-	f("too many bytes", 5, strings.Repeat("x", 1<<10), Malformed)
+	f("none", 0, "", 0, 0)
+	f("all that are passed on", MaxInterim, "", MaxInterim, 0)
+	f("one more", MaxInterim+1, "", MaxInterim, 0)
+	f("many more", 100*MaxInterim, "", MaxInterim, 0)
+	f("more bytes than are passed on", 50, strings.Repeat("x", 1<<10), 3, 0)
+	f("too many bytes for one", 1, strings.Repeat("x", 4<<10), 0, Malformed)
 }
 
 func TestTrailersByHTTP2(t *testing.T) {

@@ -48,6 +48,16 @@ func TestWaitsByHTTP2HaveLimits(t *testing.T) {
 	}
 	f("no head", 20*time.Second, get("/"), until)
 	f("no head, by route", 3*time.Second, &Request{Method: "GET", Target: "/", Host: "h", FirstByte: 3 * time.Second}, until)
+	f("interim responses and no head", 20*time.Second, get("/"), func(w http.ResponseWriter, r *http.Request) {
+		for {
+			w.WriteHeader(http.StatusProcessing)
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
 	f("no more of the body", 7*time.Second, get("/"), begun)
 	f("no more of the body, by route", 2*time.Second, &Request{Method: "GET", Target: "/", Host: "h", Idle: 2 * time.Second}, begun)
 	f("a body that is not taken", 7*time.Second, &Request{Method: "POST", Target: "/", Host: "h", Body: bottomless{}, ContentLength: -1}, until)
