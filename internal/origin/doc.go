@@ -32,7 +32,7 @@
 // reads the first bytes of the response in one call of RawConn.Read (0074).
 //
 // HTTP/2 is that of golang.org/x/net, by net/http, on connections that are made here (h2conns.go). A head
-// that it returns is checked as a head of HTTP/1.1 is. A slot is then the right to have one request under
+// that it returns is checked as a head of HTTP/1.1 is, and what it would leave out of one before that (h2heads.go). A slot is then the right to have one request under
 // way, which shares its connection (stream.go). The laws hold for its stream: a body is whole only if the
 // server has ended the stream, a time limit ends only the stream, and a request that the server has not
 // processed may be sent once more, whatever its method.

@@ -21,7 +21,10 @@ func newH2Conns(o *Origin, s *server) *h2Conns {
 		IdleConnTimeout:    o.options.KeepAlive,
 		// The library's measure has 32 bytes a field beside its text; headOf measures as HTTP/1.1 does.
 		MaxResponseHeaderBytes: int64(o.options.MaxHeaderBytes) + 32*maxFields,
-		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: streamWindow, WriteByteTimeout: o.options.IdleTimeout},
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerStream: streamWindow, WriteByteTimeout: o.options.IdleTimeout,
+			MaxReadFrameSize: longestFrame, MaxDecoderHeaderTableSize: headerTable,
+		},
 	}
 	t.Protocols.SetUnencryptedHTTP2(true) // the library does not know that there may be TLS below
 	// net/http has a copy of its own, which a window that is too large stops for ever.
@@ -79,7 +82,8 @@ const h2Protocol = "h2"
 
 // speak begins HTTP/2 on carrier.
 func (h *h2Conns) speak(c *h2Conn, carrier net.Conn) (err error) {
-	ctx := context.WithValue(context.Background(), connKey{}, &prefaceConn{Conn: carrier, onPreface: c.markReady})
+	checked := newHeadChecker(carrier, 2*int(h.transport.MaxResponseHeaderBytes)) // the library allows less
+	ctx := context.WithValue(context.Background(), connKey{}, &prefaceConn{Conn: checked, onPreface: c.markReady})
 	if c.wire, err = h.transport.NewClientConn(ctx, "http", "origin:80"); err != nil { // the address is not used: see connFromContext
 		_ = c.socket.Close()
 		return err

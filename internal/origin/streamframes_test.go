@@ -71,6 +71,21 @@ func TestAMalformedHeadByHTTP2IsRefused(t *testing.T) {
 	f("a zero byte in a value", ":status", "200", "x-a", "b\x00")
 	f("a space before a value", ":status", "200", "x-a", " b")
 	f("a tab behind a value", ":status", "200", "x-a", "b\t")
+	f("Connection", ":status", "200", "connection", "close")
+	f("Keep-Alive", ":status", "200", "keep-alive", "timeout=5")
+	f("Proxy-Connection", ":status", "200", "proxy-connection", "close")
+	f("Transfer-Encoding", ":status", "200", "transfer-encoding", "chunked")
+	f("Upgrade", ":status", "200", "upgrade", "websocket")
+	f("two lengths", ":status", "200", "content-length", "2", "content-length", "3")
+	f("a list of lengths", ":status", "200", "content-length", "2, 3")
+	f("a length with a sign", ":status", "200", "content-length", "+2")
+	f("a length below 0", ":status", "200", "content-length", "-2")
+	f("an empty length", ":status", "200", "content-length", "")
+	f("a length of letters", ":status", "200", "content-length", "0x2")
+	f("a length with a fraction", ":status", "200", "content-length", "2.0")
+	f("a length above all", ":status", "200", "content-length", "99999999999999999999")
+	f("a length of a 304 with a sign", ":status", "304", "content-length", "+2")
+	f("a length of an interim response with a sign", ":status", "103", "content-length", "+2")
 	f("too many bytes", ":status", "200", "x-a", strings.Repeat("x", 4<<10))
 	many := []string{":status", "200"}
 	for i := range maxFields + 1 {
@@ -79,28 +94,68 @@ func TestAMalformedHeadByHTTP2IsRefused(t *testing.T) {
 	f("too many fields", many...)
 }
 
-// The library leaves out what has no place in HTTP/2, and lengths that nobody can go by: END_STREAM says where the body ends.
-func TestWhatSaysNothingByHTTP2IsLeftOut(t *testing.T) {
-	f := func(name string, fields ...string) {
+// Lengths that say the same are one, as by HTTP/1.1.
+func TestEqualLengthsByHTTP2AreOne(t *testing.T) {
+	f := func(name string, length int64, fields ...string) {
 		t.Helper()
 		o := byFrames(t, Options{}, says(func(f *framer, id uint32) {
 			f.head(id, false, append([]string{":status", "200", "x-a", "b"}, fields...)...)
 			_ = f.WriteData(id, true, []byte("ok"))
 		}))
-		res, body, err := fetch(o, get("/"))
-		if err != nil || body != "ok" || len(res.Header) != 1 || res.ContentLength >= 0 {
-			t.Errorf("%s: got %+v, %q and %v; want X-A alone, and ok", name, res, body, err)
+		for range 2 {
+			res, body, err := fetch(o, get("/"))
+			if err != nil || body != "ok" || res.ContentLength != length {
+				t.Errorf("%s: got %+v, %q and %v; want length %d, and ok", name, res, body, err, length)
+			}
 		}
 	}
-	f("Connection", "connection", "close")
-	f("Keep-Alive", "keep-alive", "timeout=5")
-	f("Proxy-Connection", "proxy-connection", "close")
-	f("Transfer-Encoding", "transfer-encoding", "chunked")
-	f("Upgrade", "upgrade", "websocket")
-	f("two lengths", "content-length", "2", "content-length", "3")
-	f("a list of lengths", "content-length", "2, 3")
-	f("a length with a sign", "content-length", "+2")
-	f("a length below 0", "content-length", "-2")
+	f("one", 2, "content-length", "2")
+	f("two lines", 2, "content-length", "2", "content-length", "2")
+	f("a list, which the library leaves out", -1, "content-length", "2, 2")
+}
+
+// Every response on a connection is looked at, also where its fields come by their place in the table, in several frames, or
+// beside padding.
+func TestEachHeadByHTTP2IsLookedAt(t *testing.T) {
+	bad := []string{":status", "200", "x-a", "b", "content-length", "+2"}
+	good := []string{":status", "200", "x-a", "b", "content-length", "2"}
+	ways := map[string]func(f *framer, id uint32, fields []string){
+		"one frame": func(f *framer, id uint32, fields []string) { f.head(id, false, fields...) },
+		"several frames": func(f *framer, id uint32, fields []string) {
+			block := f.block(fields...)
+			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block[:1]})
+			for i := range block[1:] {
+				_ = f.WriteContinuation(id, i == len(block)-2, block[i+1:i+2])
+			}
+		},
+		"padding and priority": func(f *framer, id uint32, fields []string) {
+			_ = f.WriteHeaders(http2.HeadersFrameParam{
+				StreamID: id, BlockFragment: f.block(fields...), EndHeaders: true, PadLength: 7, Priority: http2.PriorityParam{Weight: 3},
+			})
+		},
+	}
+	for name, head := range ways {
+		var n atomic.Int32
+		o := byFrames(t, Options{}, says(func(f *framer, id uint32) {
+			fields := good
+			if n.Add(1)%2 == 0 {
+				fields = bad
+			}
+			head(f, id, fields)
+			_ = f.WriteData(id, true, []byte("ok"))
+		}))
+		for range 3 {
+			wantBody(t, o, get("/"), "ok")
+			_, _, err := fetch(o, get("/"))
+			wantKind(t, err, Malformed)
+			if err != nil && !strings.Contains(err.Error(), "Content-Length") {
+				t.Errorf("%s: got %v, want it to name the field", name, err)
+			}
+		}
+		if c := h2Count(o); c != 1 {
+			t.Errorf("%s: got %d connections, want the only one", name, c)
+		}
+	}
 }
 
 func TestAResponseByHTTP2IsAsLongAsItSays(t *testing.T) {

@@ -52,6 +52,9 @@ func (f *fill) ask() (err error) {
 		f.asking.Context = f.flight.Context()
 		f.resp, err = f.route.ask(&f.asking, f.request)
 	}
+	if err == nil {
+		f.resp, err = f.askedFor(f.resp)
+	}
 	return err
 }
 

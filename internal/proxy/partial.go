@@ -1,7 +1,11 @@
 package proxy
 
 import (
+	"errors"
+
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 
@@ -41,3 +45,23 @@ func (j *job) askFor(e *cache.Object, slice bool) {
 	j.facts.Range, j.url = true, fillKey(e.Key(), e.URL(), e.Vary())
 	j.request.Header.Add("Range", sliced.Field(j.span.Range))
 }
+
+// errOtherPart is the failure of an origin that answers a Range by another part.
+var errOtherPart = errors.New("a part came that was not asked for")
+
+// askedFor returns resp, unless it is a part that f did not ask for: a client that trusts its own question would take the
+// bytes for others. In place of a slice it may be any response: that is what internal/sliced compares.
+func (f *fill) askedFor(resp *origin.Response) (*origin.Response, error) {
+	if resp.Status != statusPartialContent || !f.retrieves() || f.span != nil && f.span.slice {
+		return resp, nil
+	}
+	lines := f.request.Header.Values("Range")
+	if len(lines) != 1 || rfc9111.AnswersRange([]byte(lines[0]), resp.Header) {
+		return resp, nil
+	}
+	_ = resp.Body.Close()
+	return nil, &origin.Error{Kind: origin.Malformed, Origin: f.route.Origin.Name(), Server: resp.Server, Op: "read the response head", Err: errOtherPart}
+}
+
+// retrieves reports whether f is a GET or HEAD.
+func (f *fill) retrieves() bool { return f.facts.Method == "GET" || f.facts.Method == "HEAD" }

@@ -35,6 +35,9 @@ func (p *Proxy) pass(x *exchange) {
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
 	resp, err := f.askForOneClient(x.presence)
+	if err == nil {
+		resp, err = f.askedFor(resp)
+	}
 	if err != nil {
 		p.fail(x, err)
 		return

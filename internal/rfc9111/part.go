@@ -23,22 +23,74 @@ func PartOf(h field.List) (p Part, ok bool) {
 	if !ok {
 		return Part{}, false
 	}
-	const unit = "bytes "
-	if len(v) < len(unit) || !equalFold(v[:len(unit)], unit) {
+	r, size, ok := contentRange(v)
+	if !ok || size < 0 {
 		return Part{}, false
 	}
-	v = v[len(unit):]
+	return Part{Range: r, Size: size}, true
+}
+
+const bytesUnit = "bytes "
+
+// inBytes reports whether a Content-Range has the unit bytes.
+func inBytes(v string) bool {
+	return len(v) >= len(bytesUnit) && equalFold(v[:len(bytesUnit)], bytesUnit)
+}
+
+// contentRange parses a Content-Range of bytes. The size is -1 if it is not known.
+func contentRange(v string) (r Range, size int64, ok bool) {
+	if !inBytes(v) {
+		return Range{}, 0, false
+	}
+	v = v[len(bytesUnit):]
 	dash, slash := index(v, '-'), index(v, '/')
 	if dash > slash || slash == len(v) {
-		return Part{}, false
+		return Range{}, 0, false
 	}
 	first, okFirst := digits(v[:dash], math.MaxInt64)
 	last, okLast := digits(v[min(dash+1, slash):slash], math.MaxInt64)
-	size, okSize := digits(v[slash+1:], math.MaxInt64)
-	if !okFirst || !okLast || !okSize || first > last || last >= size || size == math.MaxInt64 {
-		return Part{}, false
+	size, okSize := int64(-1), true
+	if v[slash+1:] != "*" {
+		size, okSize = digits(v[slash+1:], math.MaxInt64)
+		okSize = okSize && last < size && size < math.MaxInt64
 	}
-	return Part{Range: Range{First: first, Last: last}, Size: size}, true
+	if !okFirst || !okLast || !okSize || first > last {
+		return Range{}, 0, false
+	}
+	return Range{First: first, Last: last}, size, true
+}
+
+// AnswersRange reports whether the header of a 206 may be the answer to value, the only Range line of the request: its
+// Content-Range begins where the range does and does not end behind it (RFC 9110 section 15.3.7), or is all there is. It
+// reports true where that cannot be told, because the request does not ask for one range of bytes, or the response has
+// another unit or no Content-Range.
+func AnswersRange(value []byte, h field.List) bool {
+	specs, ok := rangeSpecs(value)
+	if !ok || !h.Has("Content-Range") {
+		return true
+	}
+	v, ok := single(h, "Content-Range")
+	switch {
+	case !ok:
+		return false // there are several
+	case !inBytes(v):
+		return true
+	}
+	r, size, ok := contentRange(v)
+	return ok && (r.Length() == size || answersSpecs(specs, r, size))
+}
+
+// answersSpecs reports whether r, of a representation of size bytes, or -1, is what the ranges of a Range ask for.
+func answersSpecs(specs []byte, r Range, size int64) bool {
+	switch {
+	case size >= 0:
+	case len(specs) > 0 && specs[0] == '-':
+		return true // the end of what is not known how long
+	default:
+		size = math.MaxInt64
+	}
+	first, last, kind := rangeOf(specs, size)
+	return kind == RangeNone || kind == RangeSatisfiable && r.First == first && r.Last <= last
 }
 
 // Whole reports whether the part is the whole representation.

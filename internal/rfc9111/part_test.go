@@ -47,6 +47,47 @@ func TestPartOf(t *testing.T) {
 	none("bytes 0-4/99999999999999999999")
 }
 
+// RFC 9110 section 15.3.7.
+func TestAnswersRange(t *testing.T) {
+	f := func(want bool, value string, lines ...string) {
+		t.Helper()
+		if got := AnswersRange([]byte(value), head(t, lines...)); got != want {
+			t.Errorf("%q and %q: got %v, want %v", value, lines, got, want)
+		}
+	}
+	is := func(want bool, value, part string) { t.Helper(); f(want, value, "Content-Range: "+part) }
+	is(true, "bytes=0-4", "bytes 0-4/10")
+	is(true, "bytes=0-4", "bytes 0-4/*")
+	is(true, "bytes=0-4", "bytes 0-2/10") // less than was asked for
+	is(true, "bytes=0-", "bytes 0-2/10")
+	is(true, "bytes=5-", "bytes 5-9/10")
+	is(true, "bytes=5-99", "bytes 5-9/10")
+	is(true, "bytes=-3", "bytes 7-9/10")
+	is(true, "bytes=-99", "bytes 0-9/10")
+	is(true, "Bytes=5-6", "BYTES 5-6/10")
+	is(true, "bytes=5-6", "bytes 0-9/10") // all there is
+	is(false, "bytes=0-4", "bytes 5-9/10")
+	is(false, "bytes=0-4", "bytes 5-9/*")
+	is(false, "bytes=0-4", "bytes 0-5/10")
+	is(false, "bytes=5-6", "bytes 4-6/10")
+	is(false, "bytes=5-6", "bytes 6-6/10")
+	is(false, "bytes=-3", "bytes 6-9/11")
+	is(false, "bytes=10-", "bytes 5-9/10")
+	is(false, "bytes=0-4", "bytes 4-0/10")
+	is(false, "bytes=0-4", "bytes 0-4/3")
+	is(false, "bytes=0-4", "bytes */10")
+	is(false, "bytes=0-4", "bytes 0-")
+	f(false, "bytes=0-4", "Content-Range: bytes 0-4/10", "Content-Range: bytes 5-9/10")
+	// It cannot be told.
+	f(true, "bytes=0-4")
+	f(true, "bytes=0-4", "Content-Type: multipart/byteranges; boundary=x")
+	is(true, "bytes=0-4", "items 5-9/10")
+	is(true, "items=0-4", "bytes 5-9/10")
+	is(true, "bytes=0-1,4-5", "bytes 0-5/10")
+	is(true, "bytes=-3", "bytes 5-9/*")
+	is(true, "", "bytes 5-9/10")
+}
+
 // RFC 9111 section 3.4.
 func TestPartJoin(t *testing.T) {
 	f := func(p, q, want Part, ok bool) {
