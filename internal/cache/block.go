@@ -121,6 +121,9 @@ func newObjectIn(e *Entry, whole bool, room []uint64) *Object {
 		form |= formVaries
 		tail += selectionBytes
 	}
+	if e.coded() {
+		form |= formCoded
+	}
 	if len(e.Tags) > 0 {
 		form |= formTagged
 		tail += wordBytes * (1 + len(e.Tags))

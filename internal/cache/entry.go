@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -137,6 +138,11 @@ func (e *Entry) urlName() []byte {
 		return e.Name
 	}
 	return e.Name[:min(int(e.URLLen), len(e.Name))]
+}
+
+// coded is Coded of the Object that is made of e.
+func (e *Entry) coded() bool {
+	return e.Header.Has("Content-Encoding") && !slices.Contains(e.Vary, "Accept-Encoding")
 }
 
 func namesBytes(names []string) (n int64) {

@@ -50,6 +50,7 @@ const (
 	formApart     // tail and content have memory of their own; see apart
 	formLoaded    // it was read from the disk; see loaded
 	formSecondHit // this was its second hit in memory's window; see recenthits.go
+	formCoded     // see Coded
 
 	formMore = formWide | formVaries | formTagged
 )
@@ -96,6 +97,10 @@ func (o *Object) URLName() []byte {
 
 // Varies reports whether the response has Vary.
 func (o *Object) Varies() bool { return o.form&formVaries != 0 }
+
+// Coded reports whether the response has a content coding, and Vary does not say that Accept-Encoding selects it. Then a
+// client that refuses the coding may find it.
+func (o *Object) Coded() bool { return o.form&formCoded != 0 }
 
 // Vary returns the names of Vary; see Entry. It allocates if there are any.
 func (o *Object) Vary() []string {

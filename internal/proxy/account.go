@@ -84,6 +84,8 @@ func (x *exchange) ended(whole bool) {
 		why = reason.Incomplete
 	case x.bytes > x.p.MaxObjectBytes:
 		why = reason.TooLarge
+	case x.codingRefused:
+		why = reason.CodingRefused
 	case x.verdict.Admit:
 		why = x.whyNotToStore()
 	default:

@@ -162,6 +162,10 @@ func (p *Proxy) addPart(x *exchange, a *assembly, number int64) bool {
 	if e == nil {
 		return false
 	}
+	if x.refusesStored(e) {
+		x.codingRefused = true
+		return false
+	}
 	use, fresh := x.use(e, x.start)
 	if use == rfc9111.UseAfterValidation {
 		return false

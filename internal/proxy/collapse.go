@@ -1,9 +1,12 @@
 package proxy
 
 // collapse answers a miss: in slices where the route has them, else by the flight for
-// its key where it may share one, else by a fetch of its own.
+// its key where it may share one, else by a fetch of its own. A client that refuses what
+// is stored has such a fetch always.
 func (p *Proxy) collapse(x *exchange) {
 	switch {
+	case x.codingRefused:
+		p.fetchAlone(x, false)
 	case x.sliceable():
 		if p.smallRangeOfSlices(x) {
 			p.fetchAlone(x, false)

@@ -131,6 +131,9 @@ func (r *route) confirming(request *origin.Request, e *cache.Entry, size int64, 
 // asks for no coding: so it has a variant of its own, and what others get is not what it was given.
 func (x *exchange) codings(lines [][]byte) []byte {
 	folded := rfc9111.Codings(lines)
+	if x.seen.dictionary && x.namesDictionary() {
+		folded = rfc9111.DictionaryCodings(lines)
+	}
 	if x.request.NoTransform && x.route.Compress != nil {
 		return rfc9111.WithoutCodings(folded)
 	}

@@ -234,6 +234,10 @@ func originTime(e *cache.Object) time.Time { return e.ResponseTime().Add(-e.Init
 // says why not.
 func (p *Proxy) lookup(x *exchange) bool {
 	e := p.lookupStored(x)
+	if x.codingRefused = e != nil && x.refusesStored(e); x.codingRefused {
+		x.fwd, x.heldBack = fwdVaryMiss, false
+		return false
+	}
 	if e == nil {
 		x.wellBefore = x.fwd == fwdVaryMiss
 		return false

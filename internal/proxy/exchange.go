@@ -139,6 +139,8 @@ type exchange struct {
 	weighing                  // of its Range (smallrange.go)
 	partsVary   []string      // the fields that select one of the stored parts that were looked for; nil: none is known
 
+	codingRefused bool // what was found has a content coding that the client refuses; see coding.go
+
 	// What a request holds that is not a hit (clientslots.go).
 
 	who      netip.Prefix     // the client that counts for it
@@ -227,7 +229,7 @@ type asks struct {
 }
 
 // seen are the fields of a request whose values have to be looked at.
-type seen struct{ cacheControl, connection, expect, forwarded, xForwarded, via, loop bool }
+type seen struct{ cacheControl, connection, expect, forwarded, xForwarded, via, loop, dictionary bool }
 
 // mostFieldsKept is for how many field lines an exchange keeps room.
 const mostFieldsKept = 256

@@ -49,14 +49,14 @@ func (x *exchange) readControls() {
 }
 
 // longestNoted is the length of the longest name that note looks for.
-const longestNoted = len("if-unmodified-since")
+const longestNoted = len("available-dictionary")
 
 // initials are the first letters of the names of each length that note looks for, as bits from a on.
 // Nearly all names of a request are told from these by them alone.
 var initials = func() (out [longestNoted + 1]uint32) {
 	for _, name := range []string{
 		"authorization", "cache-control", "cookie", "if-match", "if-unmodified-since", "if-modified-since", "if-none-match", "range", "upgrade",
-		"connection", "expect", "cdn-loop", "via", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
+		"connection", "expect", "cdn-loop", "via", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "available-dictionary",
 	} {
 		out[len(name)] |= 1 << (name[0] - 'a')
 	}
@@ -98,7 +98,7 @@ func (x *exchange) noteField(name []byte) {
 	}
 }
 
-// note notes the fields that are about the way of the request; name is in lower case.
+// note notes the fields that are about the way of the request, and Available-Dictionary; name is in lower case.
 func (s *seen) note(name []byte) {
 	switch string(name) {
 	case "connection":
@@ -113,6 +113,8 @@ func (s *seen) note(name []byte) {
 		s.forwarded = true
 	case "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
 		s.xForwarded = true
+	case "available-dictionary":
+		s.dictionary = true
 	}
 }
 

@@ -34,6 +34,7 @@ type outcome struct {
 	strip  []string         // fields that are not kept with it
 	cookie bool             // it has Set-Cookie, and is for one client only
 	part   bool             // it is kept as the part that it is
+	coding string           // its content coding, where Accept-Encoding does not select it; see coding.go
 	only   string           // the one target that it answers, where that need not be its leader's; see newShared
 	from   field.List       // as the origin sent them
 	at     time.Time        // when they came
@@ -131,7 +132,7 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 	case !p.Store.Takes(max(h.length, 0), e, true):
 		h.why = reason.TooLarge
 	default:
-		h.entry = e
+		h.entry, h.coding = e, codingNotInVary(h.fields, e.Vary)
 	}
 }
 

@@ -15,6 +15,8 @@ func (p *Proxy) describe(x *exchange, h *outcome) {
 	switch {
 	case !h.storable():
 		x.reason = h.why
+	case x.codingRefused:
+		x.reason = reason.CodingRefused
 	case x.leaderOnly != nil && x.verdict.Admit:
 		x.stored, x.reason = x.leaderOnly.storedOrWhy()
 	case x.reader() != nil && x.reader().Secured():
@@ -49,7 +51,7 @@ func (x *exchange) settleResult() {
 	if h == nil || x.result == resultError || x.result == resultPass {
 		return
 	}
-	admitted := x.verdict.Admit
+	admitted := x.mayBeMiss()
 	if r := x.reader(); r != nil {
 		admitted = r.Flight().Admitted()
 	}
@@ -65,6 +67,9 @@ func (x *exchange) settleResult() {
 		x.result = resultPass
 	}
 }
+
+// mayBeMiss reports whether a storable response that was fetched for x alone counts as a miss, and not as held back.
+func (x *exchange) mayBeMiss() bool { return x.verdict.Admit || x.codingRefused }
 
 // record ends the exchange: counters, log line, and back into the pool.
 func (p *Proxy) record(x *exchange) {

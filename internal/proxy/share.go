@@ -24,7 +24,7 @@ type wanted interface {
 	// findStored answers from the store, if the response is there by now.
 	findStored() (done bool)
 	// keyMoved reports whether found, which was last asked, has found another key
-	// than that of the flight that r leads.
+	// than that of the flight that r leads, or what the client cannot share.
 	keyMoved(r *reader) bool
 
 	// answers reports whether h is what the client wants. leads says that the client led the fetch.

@@ -38,6 +38,14 @@ func (sl *slice) beyond(x *exchange) bool {
 	return !x.asks.ranged || x.asks.conditional || len(x.clientLines("If-Range")) > 0
 }
 
+// refusedBy reports whether the client of x refuses the content coding of sl, which was not fetched for it.
+func (sl *slice) refusedBy(x *exchange) bool {
+	if sl.entry != nil {
+		return x.refusesStored(sl.entry)
+	}
+	return sl.joined && x.refusesShared(sl.head)
+}
+
 // given returns what the client gets of the head of the slice.
 func (sl *slice) given() clientHead {
 	if sl.entry != nil {

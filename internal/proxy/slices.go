@@ -90,6 +90,11 @@ func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
+	case sl.refusedBy(x):
+		sl.Close()
+		x.codingRefused = true
+		p.fetchAlone(x, false)
+		return true, nil
 	case sl.entry == nil && sl.head.status != statusPartialContent && !sl.beyond(x):
 		// Not a part: the whole, which may be small, or no such thing.
 		x.from, x.collapsed, x.onResult = fromFlight{sl.reader}, sl.joined, true

@@ -17,6 +17,9 @@ type whole struct{ x *exchange }
 func (w whole) join() (r *reader, leads bool) {
 	x, p := w.x, w.x.p
 	defer func() { x.flightReader = r; x.waitsFor(r != nil && !leads) }()
+	if x.codingRefused { // what others share is no answer
+		return nil, false
+	}
 	a := flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who}
 	if r = p.followOwn(x, a.Following); r != nil {
 		return r, false
@@ -50,7 +53,7 @@ func (w whole) lead(r *reader, anew bool) (answered bool) {
 
 func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {
 	x := w.x
-	return r.Wait(x.settings.patience(x.route, x.presence), func(h *outcome) bool { return x.p.selectsVariant(x, h) })
+	return r.Wait(x.settings.patience(x.route, x.presence), w.suits)
 }
 
 // findStored implements wanted. As a rule nothing was stored since the first look-up, and no rule for queries
@@ -64,6 +67,9 @@ func (w whole) findStored() (done bool) {
 }
 
 func (w whole) keyMoved(r *reader) bool {
+	if w.x.codingRefused { // of what was stored meanwhile
+		return true
+	}
 	if r.Flight().Key() == w.x.key {
 		return false
 	}
@@ -75,13 +81,20 @@ func (w whole) answers(h *outcome, leads bool) bool {
 	if leads {
 		return !h.isForOtherTarget(w.x)
 	}
-	return w.x.p.selectsVariant(w.x, h)
+	return w.suits(h)
 }
+
+// suits reports whether x, which did not lead the fetch of h, may have h: it selects this variant, and does not refuse its coding.
+func (w whole) suits(h *outcome) bool { return w.x.p.selectsVariant(w.x, h) && !w.x.refusesShared(h) }
 
 func (w whole) redirect(h *outcome, leads bool) (done bool) {
 	w.x.asOf = 0 // it was not looked up by the key that it gets
 	if leads {
 		w.x.dropQueryRule()
+		return false
+	}
+	if w.x.p.selectsVariant(w.x, h) {
+		w.x.codingRefused = true // and so it is fetched alone
 		return false
 	}
 	w.x.p.redirectFlight(w.x, h)

@@ -41,6 +41,7 @@ const (
 	RequestNoStore
 	RequestBody
 	Precondition
+	CodingRefused // the stored response has a content coding that the client refuses
 	Upgrade
 	AmbiguousPath
 	AmbiguousCookie
@@ -91,7 +92,7 @@ var words = [Count]string{
 	NoStore: "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
 	VaryStar: "vary-star", VaryLimit: "vary-limit", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
 	NotModified: "not-modified", Unconfirmed: "unconfirmed",
-	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
+	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition", CodingRefused: "coding-refused",
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", PlainHTTP: "plain-http", ClientTimeout: "client-timeout", Loop: "loop", Denied: "denied", Unauthenticated: "unauthenticated",

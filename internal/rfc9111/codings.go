@@ -10,13 +10,16 @@ const (
 	codingZstd = 1 << iota
 	codingBr
 	codingGzip
+	codingDcb
+	codingDcz
 	codingIdentity
 
-	codingKnown = codingZstd | codingBr | codingGzip
+	codingKnown      = codingZstd | codingBr | codingGzip
+	codingDictionary = codingDcb | codingDcz
 )
 
 // codingWords are the names of the codings, in the order in which Codings writes them.
-var codingWords = [...]string{"zstd", "br", "gzip", "identity"}
+var codingWords = [...]string{"zstd", "br", "gzip", "dcb", "dcz", "identity"}
 
 const identityRefused = "identity;q=0"
 
@@ -49,7 +52,7 @@ var foldedCodings = func() (all [2][2 * codingIdentity][]byte) {
 // this order and without weights. "identity;q=0" comes last if identity is refused. The
 // result is nil if there is no line, and empty if all lines are empty.
 //
-// The result never accepts more than the client does. Other codings are left out, and
+// The result never accepts more than the client does. Other codings are left out, dcb and dcz among them, and
 // so is a member that is malformed, or that another member refuses. "*" adds nothing
 // unless identity is refused; then it stands for the codings that are not named. If
 // no coding is left and identity is not refused, the result is "identity".
@@ -57,7 +60,14 @@ var foldedCodings = func() (all [2][2 * codingIdentity][]byte) {
 // The order of codings has no meaning, and few origins respect weights. Without both,
 // browsers share variants, and a client cannot make many variants by other spellings. The
 // caller must not write to the result. Codings allocates nothing.
-func Codings(lines [][]byte) []byte {
+func Codings(lines [][]byte) []byte { return normalizedCodings(lines, codingDictionary) }
+
+// DictionaryCodings is Codings for a request whose Available-Dictionary names a dictionary (see Dictionary). It also lists
+// dcb and dcz, behind gzip: content that is compressed with that dictionary (RFC 9842 sections 4 to 6). "*" never stands for them.
+func DictionaryCodings(lines [][]byte) []byte { return normalizedCodings(lines, 0) }
+
+// normalizedCodings is Codings, without those of the set without.
+func normalizedCodings(lines [][]byte, without int) []byte {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -69,7 +79,76 @@ func Codings(lines [][]byte) []byte {
 			c.add(member)
 		}
 	}
+	c.accepted &^= without
 	return c.folded()
+}
+
+// Dictionary reports whether value is that of an Available-Dictionary: the SHA-256 of a dictionary as a structured field of
+// bytes (RFC 9842 section 2.2, RFC 9651 section 3.3.5).
+func Dictionary(value []byte) bool {
+	const length = len(":") + 43 + len("=:") // 32 bytes in base64
+	if len(value) != length || value[0] != ':' || value[length-2] != '=' || value[length-1] != ':' {
+		return false
+	}
+	for _, c := range value[1 : length-2] {
+		if !isBase64(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func isBase64(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
+}
+
+// AcceptsCodings reports whether a client whose request has these lines of Accept-Encoding accepts content with the codings of a
+// Content-Encoding (RFC 9110 section 12.5.3). Without a line it accepts any. A coding that one member accepts and another
+// refuses is refused. AcceptsCodings does not allocate.
+func AcceptsCodings(lines [][]byte, contentEncoding string) bool {
+	if len(lines) == 0 {
+		return true
+	}
+	for coding, rest := "", contentEncoding; len(rest) > 0; {
+		if coding, rest = cutMember(rest); coding == "" || equalFold(coding, "identity") {
+			continue
+		}
+		if !acceptsCoding(lines, coding) {
+			return false
+		}
+	}
+	return true
+}
+
+// acceptsCoding is AcceptsCodings for one coding.
+func acceptsCoding(lines [][]byte, coding string) bool {
+	listed, others := false, false
+	for _, line := range lines {
+		for rest := line; len(rest) > 0; {
+			var member []byte
+			member, rest = cutMember(rest)
+			name, accepted, ok := readCoding(member)
+			switch {
+			case !ok:
+			case len(name) == 1 && name[0] == '*':
+				others = accepted
+			case !sameCoding(name, coding):
+			case !accepted:
+				return false
+			default:
+				listed = true
+			}
+		}
+	}
+	return listed || others
+}
+
+// sameCoding reports whether two names are those of one coding. x-gzip is gzip.
+func sameCoding(name []byte, coding string) bool {
+	if c := codingOf(name); c != 0 {
+		return c == codingOf(coding)
+	}
+	return strings.EqualFold(string(name), coding)
 }
 
 // WithoutCodings returns a result of Codings without its content codings: "identity", or "identity;q=0" if identity is
@@ -125,7 +204,7 @@ func (c *codings) folded() []byte {
 
 // codingOf returns the set with this one coding, the empty set for a coding that
 // Codings does not know. x-gzip is gzip (RFC 9110 section 8.4.1.3).
-func codingOf(name []byte) int {
+func codingOf[T text](name T) int {
 	switch {
 	case equalFold(name, "gzip"), equalFold(name, "x-gzip"):
 		return codingGzip
@@ -133,6 +212,10 @@ func codingOf(name []byte) int {
 		return codingBr
 	case equalFold(name, "zstd"):
 		return codingZstd
+	case equalFold(name, "dcb"):
+		return codingDcb
+	case equalFold(name, "dcz"):
+		return codingDcz
 	case equalFold(name, "identity"):
 		return codingIdentity
 	}

@@ -67,9 +67,84 @@ func TestCodingsOfCodingsAreTheSame(t *testing.T) {
 		}
 		seen[string(once)] = true
 	}
-	if len(seen) > 2*2*codingIdentity+1 {
+	if len(seen) > 2*1<<len([]string{"zstd", "br", "gzip", "identity"})+1 {
 		t.Errorf("got %d forms, want no more than there are sets", len(seen))
 	}
+}
+
+// RFC 9842 section 6: dcb and dcz are for clients that have named a dictionary.
+func TestDictionaryCodings(t *testing.T) {
+	f := func(with, without string, values ...string) {
+		t.Helper()
+		if got := DictionaryCodings(lines(values...)); string(got) != with {
+			t.Errorf("%q with a dictionary: got %q, want %q", values, got, with)
+		}
+		if got := Codings(lines(values...)); string(got) != without {
+			t.Errorf("%q without: got %q, want %q", values, got, without)
+		}
+	}
+	f("zstd, br, gzip, dcb, dcz", "zstd, br, gzip", "gzip, deflate, br, zstd, dcb, dcz")
+	f("gzip, dcz", "gzip", "DCZ;q=0.5, gzip")
+	f("dcb, identity", "identity", "identity", "dcb")
+	f("dcb", "identity", "dcb")
+	f("br, dcb", "br", "br, dcb, dcz;q=0")
+	f("gzip, dcb, identity;q=0", "gzip, identity;q=0", "gzip, dcb, *;q=0")
+	f("zstd, br, gzip, dcz, identity;q=0", "zstd, br, gzip, identity;q=0", "identity;q=0, *, dcz")
+	f("gzip", "gzip", "gzip, *")
+	f("", "", "")
+	if got := DictionaryCodings(nil); got != nil {
+		t.Errorf("no line: got %q, want nil", got)
+	}
+}
+
+// RFC 9842 section 2.2.
+func TestDictionary(t *testing.T) {
+	const hash = "pZGm1Av0IEBKARczz7exkNYsZb8LzaMrV7J32a2fFG4"
+	f := func(want bool, value string) {
+		t.Helper()
+		if got := Dictionary([]byte(value)); got != want {
+			t.Errorf("%q: got %v, want %v", value, got, want)
+		}
+	}
+	f(true, ":"+hash+"=:")
+	f(true, ":"+strings.Repeat("/", 42)+"w=:")
+	for _, bad := range []string{
+		"", ":", "::", hash, hash + "=", ":" + hash + "=", ":" + hash + "=:;a=1", ":" + hash + ":", ":" + hash[1:] + "=:", ":" + hash + "==:", ":" + hash + "x:",
+		":" + strings.Replace(hash, "p", "-", 1) + "=:", ":" + strings.Replace(hash, "p", " ", 1) + "=:", "\"" + hash + "=\"", ":" + hash + "=:, :" + hash + "=:",
+	} {
+		f(false, bad)
+	}
+}
+
+// RFC 9110 section 12.5.3.
+func TestAcceptsCodings(t *testing.T) {
+	f := func(want bool, contentEncoding string, values ...string) {
+		t.Helper()
+		if got := AcceptsCodings(lines(values...), contentEncoding); got != want {
+			t.Errorf("%q for %q: got %v, want %v", contentEncoding, values, got, want)
+		}
+	}
+	f(true, "gzip") // without the field anything will do
+	f(true, "gzip", "gzip")
+	f(true, "gzip", "x-gzip")
+	f(true, "X-GZIP", "br, gzip;q=0.001")
+	f(true, "gzip", "br", "gzip")
+	f(true, "br", "gzip, *;q=0.1")
+	f(true, "DEFLATE", "Deflate")
+	f(true, "gzip, br", "br, gzip")
+	f(true, "identity", "identity;q=0, gzip")
+	f(true, "", "br")
+	f(false, "gzip", "identity")
+	f(false, "gzip", "")
+	f(false, "gzip", "br, zstd")
+	f(false, "gzip", "gzip;q=0")
+	f(false, "gzip", "x-gzip;q=0, *")
+	f(false, "gzip", "gzip, gzip;q=0")
+	f(false, "gzip", "*;q=0")
+	f(false, "gzip", "identity;q=1, *;q=0") // as browsers ask for films
+	f(false, "gzip, br", "gzip")
+	f(false, "compress", "gzip, deflate, br")
+	f(false, "gzip", "gzip;q=2, gzip;level=9")
 }
 
 // RFC 9110 section 12.5.4, RFC 5646 section 2.1.1.

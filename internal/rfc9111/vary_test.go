@@ -40,6 +40,25 @@ func TestVaryNames(t *testing.T) {
 	f(nil, true, `"Foo"`)
 }
 
+// What needs a dictionary is selected by the dictionary, whatever Vary says (RFC 9842 section 6).
+func TestVaryNamesOfWhatNeedsADictionary(t *testing.T) {
+	f := func(want []string, star bool, lines ...string) {
+		t.Helper()
+		got, gotStar := VaryNames(head(t, lines...))
+		if !cmp.Equal(got, want) || gotStar != star {
+			t.Errorf("%q: got %q %v, want %q %v", lines, got, gotStar, want, star)
+		}
+	}
+	both := []string{"Accept-Encoding", "Available-Dictionary"}
+	f(both, false, "Content-Encoding: dcb")
+	f(both, false, "Content-Encoding: DCZ", "Vary: accept-encoding")
+	f(both, false, "Vary: available-dictionary, accept-encoding", "Content-Encoding: dcb")
+	f([]string{"Accept-Encoding", "Available-Dictionary", "Cookie"}, false, "Vary: Cookie", "Content-Encoding: gzip, dcz")
+	f(nil, true, "Content-Encoding: dcb", "Vary: *")
+	f(nil, false, "Content-Encoding: br")
+	f([]string{"Accept-Encoding"}, false, "Content-Encoding: zstd", "Vary: Accept-Encoding")
+}
+
 func TestVaryNamesAreBounded(t *testing.T) {
 	list := func(n int) string {
 		var b strings.Builder
