@@ -13,7 +13,7 @@ import (
 // of one URL may differ: a page varies by Accept-Language, and its form for programs by Accept. A response is stored
 // under the key that its own list selects, and answers each request that has the same values of the fields in that list
 // (RFC 9111 section 4.1). So a look-up tries each list of the URL, and a new list takes nothing from the others
-// (docs/decisions/0130-a-url-has-several-vary-lists.md). A response without Vary lies beside them under the URL's own
+// (docs/decisions/0131-a-url-has-several-vary-lists.md). A response without Vary lies beside them under the URL's own
 // key.
 
 // Bounds of the lists of a URL: a look-up takes one more look for each list, and a name is a part of a key.

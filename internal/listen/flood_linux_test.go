@@ -101,18 +101,15 @@ func TestAFloodOfHandshakesLockedOutItsAddress(t *testing.T) {
 					return s.silent.len()+s.helloSent.len()+int(s.Cut()) == come && (say == nil || s.silent.len() == 0)
 				})
 			}
-			go func() {
-				for {
-					c, err := s.H1().Accept()
-					if err != nil {
-						return
-					}
-					_ = c.Close()
-				}
-			}()
 			for range 10 {
 				flood(2 * at)
+				accepted := make(chan net.Conn, 1)
+				go func() {
+					c, _ := s.H1().Accept()
+					accepted <- c
+				}()
 				connect(t, address)
+				_ = (<-accepted).Close() // the flood may cut it until then
 			}
 		})
 	}

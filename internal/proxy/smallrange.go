@@ -108,12 +108,26 @@ func (p *Proxy) missesSlice(x *exchange, number int64, key *cache.Key) bool {
 	defer func() { x.scratch = x.scratch[:n] }()
 	x.scratch = append(x.scratch, x.exact.name[:x.exact.baseLen]...)
 	x.scratch = cachekey.AppendPart(x.scratch, x.route.SliceBytes, number)
-	*key = p.Hasher.Sum(x.scratch[n:])
-	if names, ok := p.Store.Vary(*key, x.scratch[n:]); ok {
-		x.scratch = x.appendVariant(x.scratch, names)
-		*key = p.Hasher.Sum(x.scratch[n:])
+	base := x.scratch[n:]
+	*key = p.Hasher.Sum(base)
+	lists := p.Store.Vary(*key, base)
+	if !p.missesPart(*key, base) {
+		return false
 	}
-	return !p.Store.Holds(*key) && !p.Store.OnDisk(x.scratch[n:]) && !p.flights.Has(*key)
+	for i := range lists.Len() {
+		m := len(x.scratch)
+		x.scratch = append(x.scratch, base...)
+		x.scratch = x.appendVariant(x.scratch, lists.At(i))
+		if *key = p.Hasher.Sum(x.scratch[m:]); !p.missesPart(*key, x.scratch[m:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// missesPart reports whether nothing is stored under a key, and nothing on its way.
+func (p *Proxy) missesPart(key cache.Key, name []byte) bool {
+	return !p.Store.Holds(key) && !p.Store.OnDisk(name) && !p.flights.Has(key)
 }
 
 // enough adds what x asks for to what was asked for under key, and reports whether that is enough for a fetch of cost bytes.

@@ -16,20 +16,22 @@ func AppendNormal(dst, target []byte) []byte {
 	}
 	start := len(dst)
 	for i := 0; i < len(target); i++ {
-		c, n := target[i], 1
+		c := target[i]
 		switch {
 		case c > 0x7f:
 			dst = appendEscape(dst, c)
 			continue
 		case c == '%':
-			if c, n = escaped(target[i:]); n == 1 {
+			decoded, n := escaped(target[i:])
+			if n == 1 {
 				break
 			}
 			i += n - 1
-			if !unreserved(c) || joins(dst[start:]) {
-				dst = appendEscape(dst, c)
+			if !unreserved(decoded) || joins(dst[start:]) {
+				dst = appendEscape(dst, decoded)
 				continue
 			}
+			c = decoded
 		}
 		dst = append(dst, c)
 	}
