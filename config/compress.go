@@ -119,15 +119,7 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 			v.fail(at, "want "+field+" to stay, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
 		}
 	}
-	if only := r.Headers.Request.Only; len(only) > 0 && !slices.ContainsFunc(only, func(of string) bool { return removes(of, field) }) {
-		at := descendant(route, rules+"only")
-		if !v.src.given(at) {
-			at = rules + "only"
-		}
-		if v.noErrorAt(at) {
-			v.fail(at, "want "+field+" among them, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
-		}
-	}
+	v.namesAcceptEncoding(route, r)
 	for name := range r.Headers.Request.Set {
 		at := child(descendant(route, rules+"set"), name)
 		if !v.src.given(at) {
@@ -178,4 +170,20 @@ func mediaType(text string) bool {
 	kind, slash := strings.CutSuffix(kind, "/")
 	token := func(s string) bool { return s != "" && !strings.ContainsFunc(s, notToken) }
 	return slash && token(kind) && (name == "*" || token(name))
+}
+
+// namesAcceptEncoding checks that Accept-Encoding is among the only fields, if the route has such a list.
+func (v *validator) namesAcceptEncoding(route string, r *Route) {
+	const field, path = "Accept-Encoding", "headers.request.only"
+	only := r.Headers.Request.Only
+	if len(only) == 0 || slices.ContainsFunc(only, func(of string) bool { return removes(of, field) }) {
+		return
+	}
+	at := descendant(route, path)
+	if !v.src.given(at) {
+		at = path
+	}
+	if v.noErrorAt(at) {
+		v.fail(at, "want "+field+" among them, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
+	}
 }

@@ -79,13 +79,8 @@ func NewRules(remove, only []string, set map[string]string, reserved func(name s
 			fail("remove", name, want)
 		}
 	}
-	if len(only) > 0 {
-		r.only = &names{}
-	}
 	for _, name := range only {
-		if name == "*" {
-			r.only.prefixes = append(r.only.prefixes, "")
-		} else if want := r.only.add(name, reserved); want != "" {
+		if want := r.letThrough(name); want != "" {
 			fail("only", name, want)
 		}
 	}
@@ -131,6 +126,19 @@ func (n *names) add(name string, reserved func(name string) bool) (want string) 
 		n.whole[Canonical(name)] = true
 	}
 	return ""
+}
+
+// letThrough adds a name to the only ones, which may be a * alone. If name is not acceptable, it returns what is wanted
+// instead, else "".
+func (r *Rules) letThrough(name string) (want string) {
+	if r.only == nil {
+		r.only = &names{}
+	}
+	if name == "*" {
+		r.only.prefixes = append(r.only.prefixes, "")
+		return ""
+	}
+	return r.only.add(name, r.reserved)
 }
 
 // put adds a rule that sets a field. If it is not acceptable, it returns what is wanted
