@@ -128,7 +128,7 @@ func TestTopOfARunningProxy(t *testing.T) {
 	f(exitDone, []string{`"total": 1`, `"phase": "origin"`, `"target": "/slow/\\xc2\\x9b31m"`}, "--requests", "--json", "--token-file", token)
 	goOn()
 	s.metricsAtRest()
-	f(exitDone, []string{"\n5                 all\n", "http://a.example/slow/\\xc2\\x9b31m\n", "http://" + s.address + "/b\n", " 80.0 %  " + s.address + "\n"}, "--token-file", token)
+	f(exitDone, []string{"\n5                 all\n", "http://a.example/slow/%C2%9B31m\n", "http://" + s.address + "/b\n", " 80.0 %  " + s.address + "\n"}, "--token-file", token)
 	f(exitDone, []string{"by held-back, of the last ", "\nheld-back  share   host\n2          66.7 %  " + s.address + "\n"}, "--by", "held-back", "--token-file", token)
 	f(exitDone, []string{`"entries": 100`, `"at_least": 4`}, "--json", "-n", "1", "--token-file", token)
 	f(exitFailed, []string{": want the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file"})

@@ -453,8 +453,8 @@ func TestVideosWithoutAStrongValidatorAreNotStored(t *testing.T) {
 	for target, sliced := range map[string]bool{"/video/none.mp4": false, "/video/weak.mp4": false, "/video/dated.mp4": true} {
 		for n := range 3 {
 			b.origin.rests()
-			a := b.ask(http.MethodGet, target, "Range", "bytes=100-199")
-			if a.status != http.StatusPartialContent || !bytes.Equal(a.body, film[100:200]) || (a.asked > 0) != (n < 2 || !sliced) {
+			a := b.ask(http.MethodGet, target, "Range", "bytes=100-100099") // which a small range of a slice is not
+			if a.status != http.StatusPartialContent || !bytes.Equal(a.body, film[100:100100]) || (a.asked > 0) != (n < 2 || !sliced) {
 				t.Errorf("%s, viewer %d: got %d, %d bytes, the origin was asked %d times", target, n+1, a.status, len(a.body), a.asked)
 			}
 			// A fetch that goes on would be shared by the next viewer.
