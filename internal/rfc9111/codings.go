@@ -104,13 +104,14 @@ func isBase64(c byte) bool {
 
 // AcceptsCodings reports whether a client whose request has these lines of Accept-Encoding accepts content with the codings of a
 // Content-Encoding (RFC 9110 section 12.5.3). Without a line it accepts any. A coding that one member accepts and another
-// refuses is refused. AcceptsCodings does not allocate.
+// refuses is refused. A word that is no registered coding can be refused by nobody: what it means is between the origin and its
+// clients. AcceptsCodings does not allocate.
 func AcceptsCodings(lines [][]byte, contentEncoding string) bool {
 	if len(lines) == 0 {
 		return true
 	}
 	for coding, rest := "", contentEncoding; len(rest) > 0; {
-		if coding, rest = cutMember(rest); coding == "" || equalFold(coding, "identity") {
+		if coding, rest = cutMember(rest); !isRegistered(coding) || equalFold(coding, "identity") {
 			continue
 		}
 		if !acceptsCoding(lines, coding) {
@@ -118,6 +119,19 @@ func AcceptsCodings(lines [][]byte, contentEncoding string) bool {
 		}
 	}
 	return true
+}
+
+// isRegistered reports whether coding is in the registry of content codings (RFC 9110 section 16.6.1).
+func isRegistered(coding string) bool {
+	if codingOf(coding) != 0 {
+		return true
+	}
+	for _, name := range [...]string{"deflate", "compress", "x-compress", "aes128gcm", "exi", "pack200-gzip"} {
+		if equalFold(coding, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // acceptsCoding is AcceptsCodings for one coding.
