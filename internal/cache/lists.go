@@ -155,11 +155,14 @@ func (s *Store) Vary(url Key, name []byte) (l Lists) {
 // TakesVary reports whether e may be stored beside the responses of its URL by what they vary by. If not, its list
 // would be one too many. Put asks again.
 func (s *Store) TakesVary(e *Entry) bool {
+	if len(e.Vary) == 0 {
+		return true
+	}
 	slot := s.index.peek(e.URL)
 	if slot == nil || !bytes.Equal(slot.value.name, e.urlName()) {
 		return len(e.Vary) <= mostNames
 	}
-	if lists := slot.value.all(); len(e.Vary) == 0 || listOf(lists, e.Vary) >= 0 || fits(lists, e.Vary) { // as a rule
+	if lists := slot.value.all(); listOf(lists, e.Vary) >= 0 || fits(lists, e.Vary) { // as a rule
 		return true
 	}
 	s.mu.Lock()

@@ -32,7 +32,7 @@ func ignoresBodies(_ int, p *peer) {
 
 const ignoredBody = "GET /ignored HTTP/1.1\r\nHost: h\r\n\r\n"
 
-// The answer of an origin that takes the body of one request for another request was the answer to whoever came next on
+// The answer of an origin that takes the body of one request for another request was the answer to the client that came next on
 // the connection.
 func TestABodyThatTheOriginIgnoresAnswersNobodyElse(t *testing.T) {
 	f := func(o Options, method string, whole bool) {

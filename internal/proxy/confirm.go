@@ -7,8 +7,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// This file asks the origin twice before an error takes the place of an answer. A field that is in no key may bring an error about
-// that other clients would not get, and whoever sends it each time that the answer expires could have everybody get that error.
+// This file asks the origin twice before an error takes the place of an answer. A field that is in no key may bring about an error
+// that other clients would not get. A client that sends the field each time that the answer expires could have all others get the error.
 
 // ownAgent is the User-Agent of what the proxy asks in its own words: some origins refuse requests without one.
 const ownAgent = "edgeproxy"
@@ -27,6 +27,11 @@ func (f *fill) confirm() {
 	if !f.inOwnWords(doubted.entry.Vary) {
 		return
 	}
+	defer func() { // also after a panic
+		if f.resp != first {
+			_ = first.Body.Close()
+		}
+	}()
 	f.route.metrics.fills.storable.Add(-1) // whatever comes is counted in its place
 	f.resp, f.head, f.memory.fields = nil, nil, nil
 	if err := f.ask(); err != nil {
@@ -35,7 +40,6 @@ func (f *fill) confirm() {
 		f.judgeConfirming()
 	}
 	if f.head != nil {
-		_ = first.Body.Close()
 		return
 	}
 	f.dropResponse()

@@ -188,7 +188,7 @@ func (p *Proxy) peekStored(x *exchange) (*cache.Object, cache.Place) {
 		case other == nil:
 			continue
 		case o == nil:
-		case prefers(o, x.isFresh(o), other, x.isFresh(other)):
+		case prefers(o, other, x.start):
 			p.Store.Release(other)
 			continue
 		default:

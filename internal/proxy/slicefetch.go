@@ -172,7 +172,7 @@ func (s *slicing) find(sl *slice) (e *cache.Object, heldBack bool) {
 		name := s.job.variant(sp.name, lists.At(i))
 		e, heldBack = s.better(sl, e, heldBack, s.p.Hasher.Sum(name), name)
 	}
-	if lists.Len() > 0 && (e == nil || !s.isFresh(e)) {
+	if lists.Len() > 0 && (e == nil || !isFresh(e, now())) {
 		e, heldBack = s.better(sl, e, heldBack, sp.key, sp.name)
 	}
 	if e == nil {
@@ -203,7 +203,7 @@ func (s *slicing) better(sl *slice, e *cache.Object, heldBack bool, key cache.Ke
 	case other == nil:
 		return e, heldBack
 	case e == nil:
-	case prefers(e, s.isFresh(e), other, s.isFresh(other)):
+	case prefers(e, other, now()):
 		s.p.Store.Release(other)
 		return e, heldBack
 	default:
@@ -212,8 +212,6 @@ func (s *slicing) better(sl *slice, e *cache.Object, heldBack bool, key cache.Ke
 	sl.key = key
 	return other, otherHeldBack
 }
-
-func (s *slicing) isFresh(e *cache.Object) bool { return rfc9111.Fresh(e.Lifetime(), e.Age(now())) }
 
 // findUnder returns the slice that is stored under this key, in memory or on the disk. For vary see cache.Store.Load.
 func (s *slicing) findUnder(key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary cache.Lists) {

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"time"
+
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
 )
@@ -8,7 +10,8 @@ import (
 // This file finds what is stored for a request under a key before Vary. The responses of a URL may differ in what they vary by. Each
 // answers the requests that agree with its own in the fields of its own Vary (RFC 9111 section 4.1), so there is a look-up for each list
 // of names that the URL has, and several may find something. One that is fresh goes before one that is not. Of those that are fresh, one
-// with Vary goes before the one without, which may lack it by mistake. Then the latest goes first.
+// with Vary goes before the one without, which may lack it by mistake. Then the latest goes first. An error without Vary, even a fresh one,
+// does not go before a stale answer that can be validated: a client may have brought it about by a field by which the answer varies.
 
 // match is what is stored for a request under one key before Vary.
 type match struct {
@@ -39,7 +42,7 @@ func (p *Proxy) findMatch(x *exchange, base cache.Key, name []byte) (m match, li
 	for i := range lists.Len() {
 		m = p.better(x, m, p.findVariant(x, name, lists.At(i)))
 	}
-	if m.entry == nil || !x.isFresh(m.entry) {
+	if m.entry == nil || !isFresh(m.entry, x.start) {
 		plain := match{name: name, key: base}
 		plain.entry, plain.heldBack, _ = p.findInTiers(x, base, name)
 		m = p.better(x, m, plain)
@@ -65,17 +68,21 @@ func (p *Proxy) better(x *exchange, a, b match) match {
 		return a
 	case a.entry == nil:
 		return b
-	case prefers(a.entry, x.isFresh(a.entry), b.entry, x.isFresh(b.entry)):
+	case prefers(a.entry, b.entry, x.start):
 		a, b = b, a
 	}
 	p.Store.Release(a.entry)
 	return b
 }
 
-// prefers reports whether of two responses that a request selects, a and not b is to be used.
-func prefers(a *cache.Object, aFresh bool, b *cache.Object, bFresh bool) bool {
+// prefers reports whether of two responses that a request selects, a and not b is to be used at this time.
+func prefers(a, b *cache.Object, at time.Time) bool {
+	aFresh, bFresh := isFresh(a, at), isFresh(b, at)
 	switch {
 	case aFresh != bFresh:
+		if fresh, stale := ordered(a, b, aFresh); isDoubtfulBeside(fresh, stale, at) {
+			return !aFresh
+		}
 		return aFresh
 	case aFresh && a.Varies() != b.Varies():
 		return a.Varies()
@@ -86,7 +93,21 @@ func prefers(a *cache.Object, aFresh bool, b *cache.Object, bFresh bool) bool {
 	return !a.ResponseTime().Before(b.ResponseTime()) // Date has seconds only
 }
 
-func (x *exchange) isFresh(e *cache.Object) bool { return rfc9111.Fresh(e.Lifetime(), e.Age(x.start)) }
+// ordered returns a and b, or b and a if inOrder is false.
+func ordered(a, b *cache.Object, inOrder bool) (first, second *cache.Object) {
+	if inOrder {
+		return a, b
+	}
+	return b, a
+}
+
+// isDoubtfulBeside reports whether fresh is an error that may tell of the request that got it, and stale an answer that the origin can
+// be asked about instead.
+func isDoubtfulBeside(fresh, stale *cache.Object, at time.Time) bool {
+	return fresh.Status() >= leastError && !fresh.Varies() && stale.Status() < leastError && stale.Varies() && stale.Policy().Useful(stale.Age(at))
+}
+
+func isFresh(e *cache.Object, at time.Time) bool { return rfc9111.Fresh(e.Lifetime(), e.Age(at)) }
 
 // lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
 // x.fwd says how near it came.

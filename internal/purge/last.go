@@ -34,7 +34,7 @@ func (k lastKept) lost(t *Table, e extent) (upTo uint64, lost bool) {
 		return upTo, k.latest > latest || e.follow < e.records
 	case e.old:
 		return 0, false
-	default: // whoever wrote the journal has written a number first
+	default: // a program that writes a journal of this kind writes a number first
 		return (t.identity.Run + 1) << runBits, true
 	}
 }

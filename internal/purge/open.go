@@ -127,7 +127,7 @@ func (t *Table) purgeUpTo(generation uint64) {
 	t.latest.Store(max(t.latest.Load(), generation))
 }
 
-// setAside keeps the file for whoever looks into it.
+// setAside keeps the file under another name, for an operator to look at.
 func setAside(p Place) error {
 	return os.Rename(filepath.Join(p.Dir, fileName), filepath.Join(p.Dir, damagedName))
 }

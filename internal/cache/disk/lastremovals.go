@@ -66,7 +66,7 @@ func (v *volume) readNote(g *logged) error {
 // lost reports whether g, as it was read, lacks removals that were synced; noted was noted last, in this turn.
 func (g *logged) lost(noted statefile.Last, turn uint64) bool {
 	switch number := uint64(g.start.Number); {
-	case turn == 0: // whoever wrote a start has made a note first
+	case turn == 0: // a program that writes a start makes a note first
 		return g.begins
 	case !g.begins: // the log of an older program, if none was written since
 		return noted[0] > 0
