@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/index"
@@ -96,17 +97,24 @@ func (v *volume) locate(hash uint64, key []byte, h *Hit) bool {
 		}
 		return true
 	}
-	var room [16]index.Place
+	var room, roomNow [16]index.Place
 	places := v.index.Find(hash, room[:0])
+	for len(places) > 0 && !v.readAny(hash, key, places, h) {
+		now := v.index.Find(hash, roomNow[:0])
+		if slices.Equal(now, places) {
+			return false
+		}
+		places = append(room[:0], now...) // it may have moved: evict.go rewrites records that are asked for
+	}
+	return len(places) > 0
+}
+
+// readAny reads the newest of the records at places that is that of key into h, if there is one.
+func (v *volume) readAny(hash uint64, key []byte, places []index.Place, h *Hit) bool {
 	if len(places) > 1 {
 		return v.newest(hash, key, places, h)
 	}
-	for _, p := range places {
-		if v.read(hash, key, p, h) {
-			return true
-		}
-	}
-	return false
+	return v.read(hash, key, places[0], h)
 }
 
 // newest reads the records at all places and leaves the one of key with the highest serial in h. Two records of one key are rare: only after a
