@@ -9,7 +9,7 @@ import (
 )
 
 // fitting sets the lengths of the generations of one memory to suit the tier behind the gate: each ends after that many
-// sightings.
+// sightings, if enough of them are of different keys.
 type fitting struct {
 	_     [64]byte // sightings is written by every request: it has a cache line of its own
 	count atomic.Int64
@@ -21,6 +21,7 @@ type fitting struct {
 	full  atomic.Bool  // it has reached its end, and will be rotated even if ends moves
 
 	length  fit.Length
+	keys    func() int64  // distinct ones in the newest generation
 	objects atomic.Int64  // C: how many the tier holds when it is full
 	ended   chan struct{} // receives when ends may have been reached
 	most    int64         // bound of the bytes of the filters
@@ -103,10 +104,15 @@ func (f *fitting) end() {
 }
 
 func (f *fitting) endLocked() {
-	if f.count.Load() >= f.ends.Load() {
-		f.full.Store(true)
-		signal(f.ended)
+	if f.count.Load() < f.ends.Load() {
+		return
 	}
+	if more := f.length.More(f.length.Sightings(f.objects.Load()), f.keys()); more > 0 {
+		f.ends.Store(f.count.Load() + more)
+		return
+	}
+	f.full.Store(true)
+	signal(f.ended)
 }
 
 // over reports whether the newest generation has had all its sightings.
@@ -145,7 +151,7 @@ func signal(c chan struct{}) {
 
 // fit starts fitting m to what is known of the tier. The newest generation has had seen sightings.
 func (m *memory) fit(f *fitting, known *fit.Fit, seen int64) {
-	m.fitting = f
+	m.fitting, f.keys = f, m.filter.Keys
 	m.rotator.fitted, m.rotator.ended, m.rotator.moved, m.rotator.tell = true, f.ended, f.moved, m.tell
 	f.began.Store(-seen)
 	m.follow(known.Objects(), known.Known())

@@ -47,14 +47,16 @@ func (g *Gate) rotations(filter string) bloom.Rotations {
 	return bloom.Rotations{}
 }
 
-// A generation ends with the sighting that makes them a multiple of C, whatever keys
-// they are of, and no sooner.
+// A generation ends with the sighting that makes them a multiple of C, if there are keys
+// enough among them, and no sooner.
 func TestAGenerationEndsAfterAMultipleOfTheObjectsHeld(t *testing.T) {
-	f := func(r Rule, filter string, want int64) {
+	f := func(r Rule, filter string, l fit.Length) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			g := newGate(t, fittedOptions(1000))
 			defer g.Close()
+			want := l.PerObject * 1000
+			keys := int64(l.Distinct*float64(want)) + 1
 			g.learn(100, body)
 			if got := g.Objects(); got != 1000 {
 				t.Fatalf("got C %d, want 1000", got)
@@ -64,7 +66,7 @@ func TestAGenerationEndsAfterAMultipleOfTheObjectsHeld(t *testing.T) {
 					if got := g.rotations(filter); got.Fitted != turn-1 {
 						t.Fatalf("%s: got %+v after %d sightings of generation %d", filter, got, n, turn)
 					}
-					g.sight(r, uint64(n%7))
+					g.sight(r, uint64(n%keys))
 				}
 				if got := g.rotations(filter); got != (bloom.Rotations{Fitted: turn}) {
 					t.Errorf("%s: got %+v after %d sightings, want a rotation", filter, got, want)
@@ -72,8 +74,40 @@ func TestAGenerationEndsAfterAMultipleOfTheObjectsHeld(t *testing.T) {
 			}
 		})
 	}
-	f(secondHit, SecondHitFilter, 4*1000)
-	f(more4, CountingFilter, 20*1000)
+	f(secondHit, SecondHitFilter, fit.SecondHit())
+	f(more4, CountingFilter, fit.Counting())
+}
+
+// Hits on one stored object ended generation after generation, so that nothing else was
+// remembered until its second request.
+func TestRequestsForOneKeyDidNotLetTheOthersBeRemembered(t *testing.T) {
+	f := func(r Rule, filter string, l fit.Length) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			g := newGate(t, fittedOptions(1000))
+			defer g.Close()
+			g.learn(100, body)
+			length := l.Sightings(1000)
+			least := int64(l.Distinct * float64(length))
+			for n := range 20 * length {
+				g.sight(r, 0)
+				if n%20 == 0 && n/20 < least-2 {
+					g.sight(r, uint64(n)+1)
+				}
+			}
+			if got := g.rotations(filter); got.Fitted != 0 {
+				t.Fatalf("%s: got %+v after %d sightings of %d keys, want no rotation below %d keys", filter, got, 20*length, least, least)
+			}
+			g.sight(r, 1<<40)
+			for n := int64(0); g.rotations(filter).Fitted == 0; n++ {
+				if g.sight(r, 0); n > length/16 {
+					t.Fatalf("%s: got no rotation %d sightings after key %d", filter, n, least)
+				}
+			}
+		})
+	}
+	f(secondHit, SecondHitFilter, fit.SecondHit())
+	f(more4, CountingFilter, fit.Counting())
 }
 
 // A small cache has windows of a least length: with fewer sightings nothing comes back.
@@ -106,17 +140,17 @@ func TestTheWindowFollowsTheSizesOfWhatIsAdmitted(t *testing.T) {
 			g.sight(secondHit, n)
 		}
 		if got := g.rotations(SecondHitFilter); got.Fitted != 0 {
-			t.Fatalf("got %+v after 10,000 sightings of 40,000, want none", got)
+			t.Fatalf("got %+v after 10,000 sightings of 30,000, want none", got)
 		}
 		g.learn(5000, 10*tierUnit-fit.EntryBytes) // C is a tenth, less what is left of the old mean
 		if got := g.rotations(SecondHitFilter); got.Fitted != 1 {
-			t.Errorf("got %+v when the window was to be 4,000 sightings, want it ended", got)
+			t.Errorf("got %+v when the window was to be 3,000 sightings, want it ended", got)
 		}
 		s := g.Stats(time.Now())[0]
-		if s.Objects < 990 || s.Objects > 1110 || s.Limit != 4*s.Objects {
-			t.Errorf("got C %d and a limit of %d, want about 1000 and 4 times that", s.Objects, s.Limit)
+		if s.Objects < 990 || s.Objects > 1110 || s.Limit != 3*s.Objects {
+			t.Errorf("got C %d and a limit of %d, want about 1000 and 3 times that", s.Objects, s.Limit)
 		}
-		if s.Generations[0].Keys != 0 || s.Room > 2*40_000 {
+		if s.Generations[0].Keys != 0 || s.Room > 2*30_000 {
 			t.Errorf("got %d keys and room for %d in the new generation", s.Generations[0].Keys, s.Room)
 		}
 	})
@@ -136,11 +170,11 @@ func TestRotateEveryBoundsAFittedWindow(t *testing.T) {
 			t.Errorf("got %+v after 90 s, want one by time", got)
 		}
 		g.learn(100, body)
-		for n := range uint64(4000) {
+		for n := range uint64(3000) {
 			g.sight(secondHit, n)
 		}
 		if got := g.rotations(SecondHitFilter); got != (bloom.Rotations{Time: 1, Fitted: 1}) {
-			t.Errorf("got %+v after 4000 sightings, want one more that is fitted", got)
+			t.Errorf("got %+v after 3000 sightings, want one more that is fitted", got)
 		}
 	})
 }
@@ -184,9 +218,9 @@ func TestOnFitIsToldOfMovesOfAQuarter(t *testing.T) {
 		g.learn(63, body)
 		want("63 responses")
 		g.learn(1, body)
-		want("64 responses", "second_hit 1000 4000")
+		want("64 responses", "second_hit 1000 3000")
 		g.learn(1000, body*11/10)
-		want("a tenth more", "second_hit 1000 4000")
+		want("a tenth more", "second_hit 1000 3000")
 		for range 2000 {
 			g.learn(1, body*3/2)
 			synctest.Wait()
@@ -223,12 +257,12 @@ func TestARestartWithAnotherCacheSizeIsFollowedWithinOneRotation(t *testing.T) {
 				}
 			}
 			for n := uint64(1000); g.rotations(SecondHitFilter).Fitted < 1; n++ {
-				if g.sight(secondHit, n); n > uint64(4*after)+1000 {
+				if g.sight(secondHit, n); n > uint64(3*after)+1000 {
 					t.Fatalf("%d to %d: got no rotation after %d more sightings", before, after, n-1000)
 				}
 			}
-			if s := g.Stats(time.Now())[0]; s.Limit != 4*after || s.Room < s.Limit || s.Room > 2*s.Limit {
-				t.Errorf("%d to %d: got a limit of %d and room for %d, want %d", before, after, s.Limit, s.Room, 4*after)
+			if s := g.Stats(time.Now())[0]; s.Limit != 3*after || s.Room < s.Limit || s.Room > 2*s.Limit {
+				t.Errorf("%d to %d: got a limit of %d and room for %d, want %d", before, after, s.Limit, s.Room, 3*after)
 			}
 		})
 	}
@@ -242,8 +276,8 @@ func TestSightingsOfTheNewestGenerationAreCountedOverARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := saved(t, fittedOptions(1000), func(g *Gate) {
 			g.learn(100, body)
-			for range 3999 {
-				g.sight(secondHit, 1)
+			for n := range uint64(2999) {
+				g.sight(secondHit, n%1500)
 			}
 		})
 		g := restored(t, fittedOptions(1000), path)
@@ -253,7 +287,7 @@ func TestSightingsOfTheNewestGenerationAreCountedOverARestart(t *testing.T) {
 		}
 		g.sight(secondHit, 1)
 		if got := g.rotations(SecondHitFilter); got.Fitted != 1 {
-			t.Errorf("got %+v with the 4000th sighting, want a rotation", got)
+			t.Errorf("got %+v with the 3000th sighting, want a rotation", got)
 		}
 	})
 }

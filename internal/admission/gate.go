@@ -42,7 +42,7 @@ func New(o Options, now time.Time) (*Gate, error) {
 	if o.State != nil {
 		o.Restore.requireSeed(o.State.Seed)
 	}
-	g := &Gate{openBelow: o.OpenBelow, fit: o.Restore.fit(o.TierBytes)}
+	g := &Gate{openBelow: o.OpenBelow, fit: o.Restore.fit(o.TierBytes, o.Held)}
 	var err error
 	if g.secondHit, g.seen, err = build(secondHitKind(), o.SecondHit, o, g.fit, now); err != nil {
 		return nil, err

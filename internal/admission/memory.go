@@ -22,6 +22,7 @@ type filter interface {
 	Start() time.Time
 	Limit() int64
 	SetLimit(keys int64)
+	Keys() int64
 }
 
 // memory is what one policy remembers: the filter of its sightings, the two of its regret, and the sample that checks

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/fit"
 )
 
 // Names of the filters in Stats, in callbacks and as metric labels.
@@ -27,6 +28,10 @@ type Options struct {
 	// TierBytes is the size of the tier behind the gate, which holds what is stored; a stage before it does not count.
 	// Filters that are Fitted use it.
 	TierBytes int64
+
+	// Held says how many objects that tier holds, and their bytes. It is called for every response that was stored or
+	// held back, if a filter is Fitted. Nil: the windows go by the sizes of responses alone.
+	Held fit.Held
 
 	// OnFit, if not nil, is called when the number of objects that the tier holds when it is full is first known, and
 	// whenever it has moved by more than a quarter since. Its arguments are that number and the sightings after which a

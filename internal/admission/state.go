@@ -105,8 +105,8 @@ func (st *State) section(name string) io.Reader {
 }
 
 // fit returns what is known of the sizes of responses, for a tier of so many bytes.
-func (st *State) fit(bytes int64) *fit.Fit {
-	f := fit.New(bytes)
+func (st *State) fit(bytes int64, held fit.Held) *fit.Fit {
+	f := fit.New(bytes, held)
 	section := st.section(fitSection)
 	if section == nil {
 		return f

@@ -83,6 +83,9 @@ func (s *Store) Fill() float64 {
 	return float64(s.memoryBytes()) / float64(s.limits.memoryBytes)
 }
 
+// Held returns how many entries the memory tier holds, without the stage, and its bytes. It is as cheap as Fill.
+func (s *Store) Held() (objects, bytes int64) { return s.books.objects.Load(), s.memoryBytes() }
+
 func (s *Store) memoryBytes() int64 {
 	return s.books.bytes.Load() + s.index.bytes.Load() + s.renewed.bytes.Load()
 }

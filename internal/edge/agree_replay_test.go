@@ -244,6 +244,7 @@ type replay struct {
 	sighted    []uint32 // by object: the generation it was last asked for in
 	keys       int
 
+	fills    int64      // that the proxy has told its gate of
 	follower *model.Run // told what the proxy does, where its window fits the cache
 }
 
@@ -372,17 +373,23 @@ func (r *replay) settle(object uint32, got answer) {
 	r.keys = 0
 }
 
-// settleFitted does so for a window that fits the cache: a model that is told the same
-// says when it rotates, and what is known of the sizes then.
+// settleFitted does so for a window that fits the cache: a model that is told of the same C
+// says when it rotates.
 func (r *replay) settleFitted(object uint32, got answer) {
 	r.follower.Sight(trace.Access{Object: object})
 	if got == answeredStored || got == answeredHeldBack {
-		r.follower.Filled(r.seq.objects[object].Size, got == answeredHeldBack)
+		r.fills++
+		r.await(fmt.Sprintf("fill %d", r.fills), func() bool { return r.filled() == r.fills })
+		r.follower.Holds(r.edge.gate.Objects())
 	}
-	want := r.follower.Result()
-	r.await(fmt.Sprintf("C %d and %d rotations, as the model has them,", want.WindowObjects, want.Rotations), func() bool {
-		return r.edge.gate.Objects() == want.WindowObjects && r.rotations() == want.Rotations
-	})
+	want := r.follower.Result().Rotations
+	r.await(fmt.Sprintf("rotation %d, as the model has them,", want), func() bool { return r.rotations() == want })
+}
+
+// filled returns how many fills the proxy has accounted for.
+func (r *replay) filled() int64 {
+	f := r.edge.proxy.Status().Totals.Fills
+	return f.Stored + f.HeldBack
 }
 
 // await waits for what another goroutine does. That is seldom long in coming.

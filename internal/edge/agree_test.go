@@ -88,7 +88,7 @@ func sameVerdicts(t *testing.T, seq *sequence) {
 				told[got]++
 				admit := m.Sight(a)
 				if got == answeredStored || got == answeredHeldBack {
-					m.Filled(seq.objects[a.Object].Size, got == answeredHeldBack)
+					m.Holds(r.edge.gate.Objects())
 				}
 				if got != answeredStored && got != answeredHeldBack || admit == (got == answeredStored) {
 					return

@@ -236,6 +236,18 @@ func (e *Edge) gatedTierFill() float64 {
 	return least
 }
 
+// gatedTierHeld returns how many objects the tier behind the admission gate holds, and their bytes.
+func (e *Edge) gatedTierHeld() (objects, bytes int64) {
+	if e.disk == nil {
+		return e.store.Held()
+	}
+	for _, s := range e.disk.Stores() {
+		n, size := s.Held()
+		objects, bytes = objects+n, bytes+size
+	}
+	return objects, bytes
+}
+
 // diskMemory returns the most memory that the disk tier takes: its index, its write queue and its buffers.
 func (e *Edge) diskMemory() int64 {
 	if e.disk == nil {

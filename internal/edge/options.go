@@ -39,7 +39,7 @@ func (e *Edge) cacheOptions() cache.Options {
 // admissionOptions asks for the filters that routes use, and for no others.
 func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
 	o := admission.Options{
-		TierBytes: gatedTierBytes(e.config), Guard: e.panics.Quietly,
+		TierBytes: gatedTierBytes(e.config), Held: e.gatedTierHeld, Guard: e.panics.Quietly,
 		OnEarlyRotation: func(filter string, age time.Duration) {
 			e.log.Warn("filter is full early: the window is shorter than configured; raise capacity or lower rotate_every",
 				"filter", filter, "age", age.Round(time.Millisecond).String())

@@ -21,15 +21,33 @@ const (
 
 	// assumed is the mean body before any response was seen.
 	assumed = 16 << 10
+
+	// mostTypical is how many times the typical body a body counts in the mean at most.
+	mostTypical = 8
+
+	// Of the tier's bytes: from heldFrom on C is more and more, and from heldAlone on
+	// only, by what the tier holds.
+	heldFrom, heldAlone = 0.75, 0.9
 )
 
-// Fit estimates C, the number of objects that a tier holds when it is full: its
-// bytes by the mean size of what was lately admitted. Before anything was admitted
-// it goes by what was storable.
+// Held returns how many objects a tier holds now, and their bytes as the tier counts
+// them. It is safe for concurrent use, and fast.
+type Held func() (objects, bytes int64)
+
+// Fit estimates C, the number of objects that a tier holds when it is full. Once the
+// tier is nearly full, that is its bytes by the bytes of an object that it holds. Before,
+// it is its bytes by the mean size of what was lately admitted, or, as long as little was
+// admitted, of what was storable. C is never less than what the tier holds.
 //
-// It is safe for concurrent use. The same sizes in the same order give the same C.
+// A client that asks for many large objects, or for one of them again and again, moves C
+// only by what the tier then really holds of them: in the mean no body counts more than
+// mostTypical times the typical one, which half of the bodies exceed.
+//
+// It is safe for concurrent use. The same sizes in the same order give the same C, if the
+// tier holds the same.
 type Fit struct {
 	bytes   int64 // of the tier
+	held    Held
 	objects atomic.Int64
 	known   atomic.Bool
 
@@ -38,9 +56,13 @@ type Fit struct {
 	storable mean // admitted or held back
 }
 
-// New returns a Fit for a tier of so many bytes, 0 or more.
-func New(bytes int64) *Fit {
-	f := &Fit{bytes: bytes}
+// New returns a Fit for a tier of so many bytes, 0 or more, that holds what held says.
+// Without held it goes by the means alone.
+func New(bytes int64, held Held) *Fit {
+	if held == nil {
+		held = func() (objects, bytes int64) { return 0, 0 }
+	}
+	f := &Fit{bytes: bytes, held: held}
 	f.settleLocked() // nobody else has it yet
 	return f
 }
@@ -69,36 +91,62 @@ func (f *Fit) note(body int64, admitted bool) int64 {
 	return f.objects.Load()
 }
 
-// settleLocked works out C from the means.
+// settleLocked works out C.
 func (f *Fit) settleLocked() {
 	body := float64(assumed)
 	if f.storable.n > 0 {
 		share := min(f.admitted.n/enough, 1)
 		body = share*f.admitted.value + (1-share)*f.storable.value
 	}
-	f.objects.Store(f.objectsOf(body))
+	space := body + EntryBytes
+	objects, bytes := f.held()
+	if full := float64(bytes) / float64(max(f.bytes, 1)); full > heldFrom && objects > 0 {
+		share := min((full-heldFrom)/(heldAlone-heldFrom), 1)
+		space = share*float64(bytes)/float64(objects) + (1-share)*space
+	}
+	f.objects.Store(max(int64(float64(f.bytes)/max(space, 1)), objects, 1))
 	f.known.Store(f.storable.n >= enough)
-}
-
-func (f *Fit) objectsOf(body float64) int64 {
-	return max(int64(float64(f.bytes)/(body+EntryBytes)), 1)
 }
 
 // mean is that of the latest values: of all of them until there are enough, then
 // with weights that fall off by 1/recent.
-type mean struct{ value, n float64 }
+type mean struct {
+	value, n float64
+	typical  float64 // about as many of the latest values are above as below
+}
 
 func (m *mean) add(v float64) {
 	m.n = math.Min(m.n+1, recent)
-	m.value += (v - m.value) / m.n
+	m.value += (math.Min(v, mostTypical*m.follow(v)) - m.value) / m.n
 }
 
-// Length is how long a generation of a filter is: it ends after so many sightings, or
-// when it holds as many distinct keys as it has room for.
+// follow moves the typical value towards v by a fixed factor, which is larger for the
+// first values, and returns it. So it stays where as many push it up as down.
+func (m *mean) follow(v float64) float64 {
+	v = max(v, 1)
+	step := math.Exp2(max(2/m.n, 1.0/16))
+	switch {
+	case m.typical == 0:
+		m.typical = v
+	case v > m.typical:
+		m.typical = min(m.typical*step, v)
+	default:
+		m.typical = max(m.typical/step, v)
+	}
+	return m.typical
+}
+
+// Length is how long a generation of a filter is: it ends after so many sightings, but
+// not before a share of them were of different keys; or when it holds as many distinct
+// keys as it has room for.
 type Length struct {
 	// PerObject is the number of sightings for each object that the tier holds, Least
 	// the number of them in any case.
 	PerObject, Least int64
+
+	// Distinct is the share of these sightings that have to be of different keys, at
+	// least 0 and less than Keys. So nobody ends a generation who asks for few keys often.
+	Distinct float64
 
 	// Keys is the share of the sightings for which there is room if all are of different
 	// keys; above 0, at most 1.
@@ -113,6 +161,21 @@ func (l Length) Sightings(objects int64) int64 {
 	return max(min(objects, most)*l.PerObject, l.Least, 1)
 }
 
+// lookShare is into how many parts a generation's sightings are divided, to count its
+// distinct keys only after each of them.
+const lookShare = 16
+
+// More returns how many more sightings a generation of this many sightings needs, after
+// them, when it holds so many distinct keys; 0 if it has ended. After that many the
+// caller asks again.
+func (l Length) More(sightings, keys int64) int64 {
+	missing := int64(math.Ceil(l.Distinct*float64(sightings))) - keys
+	if missing <= 0 {
+		return 0
+	}
+	return max(missing, sightings/lookShare, 1)
+}
+
 // Room returns the keys that a generation of so many sightings is made for, 1 or more.
 func (l Length) Room(sightings int64) int64 {
 	return min(max(int64(math.Ceil(l.Keys*float64(sightings))), 1), most)
@@ -124,7 +187,7 @@ func (l Length) MostRoom(bytes int64) int64 { return l.Room(l.Sightings(bytes / 
 // SecondHit and Counting return the lengths for the two policies; the sweep of
 // test/sweep chose them. A filter that counts takes four times the memory for a key; of
 // the sightings of the traces at most two thirds are of different keys.
-func SecondHit() Length { return Length{PerObject: 4, Least: 200, Keys: 1} }
+func SecondHit() Length { return Length{PerObject: 3, Least: 200, Distinct: 0.25, Keys: 1} }
 
 // Counting is for the policy of that name, which needs several sightings of a key.
-func Counting() Length { return Length{PerObject: 20, Least: 800, Keys: 0.5} }
+func Counting() Length { return Length{PerObject: 12, Least: 800, Distinct: 0.1, Keys: 0.5} }

@@ -14,6 +14,7 @@ var ErrState = errors.New("not the state of a fit")
 const stateBytes = 4 * 8
 
 // AppendBinary appends what is known of the sizes; the bytes of the tier are not in it.
+// The typical size is not either: where it goes on, it begins at the mean.
 func (f *Fit) AppendBinary(b []byte) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,7 +42,7 @@ func (f *Fit) UnmarshalBinary(b []byte) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.admitted, f.storable = mean{v[0], v[1]}, mean{v[2], v[3]}
+	f.admitted, f.storable = mean{v[0], v[1], v[0]}, mean{v[2], v[3], v[2]}
 	f.settleLocked()
 	return nil
 }

@@ -224,6 +224,8 @@ func (d *disk) drop(s segment) {
 	}
 }
 
+func (d *disk) held() (objects, bytes int64) { return d.small.count + d.large.count, d.bytes }
+
 func (d *disk) counters() counters {
 	c := d.left
 	c.objects = d.small.count + d.large.count

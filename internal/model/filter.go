@@ -22,6 +22,7 @@ const (
 type slidingFilter interface {
 	Rotate(now time.Time, cause bloom.Cause) bool
 	SetLimit(keys int64)
+	Keys() int64
 	Stats(now time.Time) bloom.Stats
 	Bytes() int64
 }

@@ -10,16 +10,16 @@ import (
 type fitted struct {
 	fit       *fit.Fit
 	length    fit.Length
-	sightings int64 // after which a generation ends
+	sightings int64 // after which a generation ends, if enough of them are of different keys
 	room      int64 // keys that the newest generation has room for
 }
 
-func newFitted(s Setting) *fitted {
+func newFitted(s Setting, held fit.Held) *fitted {
 	gated := s.CapacityBytes - s.StageBytes
 	if s.DiskBytes > 0 {
 		gated = s.DiskBytes
 	}
-	f := &fitted{fit: fit.New(gated), length: s.length()}
+	f := &fitted{fit: fit.New(gated, held), length: s.length()}
 	f.sightings = f.length.Sightings(f.fit.Objects())
 	f.room = f.limit()
 	return f
@@ -39,14 +39,19 @@ func (f *fitted) limit() int64 { return f.length.Room(f.sightings) }
 // keys returns the distinct keys at which the newest generation ends.
 func (f *fitted) keys() int64 { return min(f.limit(), f.room) }
 
-// note counts the size of a body that was stored, or held back.
-func (f *fitted) note(body int64, heldBack bool) {
+// note counts the size of a body that was stored, or held back. It reports whether the length of a generation has changed.
+func (f *fitted) note(body int64, heldBack bool) (changed bool) {
 	if heldBack {
-		f.fit.HeldBack(body)
-	} else {
-		f.fit.Admitted(body)
+		return f.follow(f.fit.HeldBack(body))
 	}
-	f.sightings = f.length.Sightings(f.fit.Objects())
+	return f.follow(f.fit.Admitted(body))
+}
+
+// follow sets the length of a generation to that for a tier that holds so many objects when it is full.
+func (f *fitted) follow(objects int64) (changed bool) {
+	before := f.sightings
+	f.sightings = f.length.Sightings(objects)
+	return f.sightings != before
 }
 
 // rotate begins a generation.

@@ -34,6 +34,8 @@ func (l *lru) store(i uint32) {
 	l.push(i)
 }
 
+func (l *lru) held() (objects, bytes int64) { return l.count, l.bytes }
+
 func (l *lru) counters() counters {
 	b := l.left
 	b.objects = l.count

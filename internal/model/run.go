@@ -35,6 +35,8 @@ type storage interface {
 	// part, and reports whether it is there now.
 	promote(i uint32) bool
 	counters() counters
+	// held returns how many objects the main part holds, and their bytes as it counts them.
+	held() (objects, bytes int64)
 	// look prefetches the memory that find will need for these requests, and changes nothing. Its result depends on all it read,
 	// and has no other meaning.
 	look(requests []trace.Access) uint32
@@ -75,15 +77,16 @@ func New(s Setting, objects []trace.Object) (*Run, error) {
 		r.marks = make([]mark, len(objects))
 	}
 	var err error
+	if r.storage, err = newStorage(s, objects); err != nil {
+		return nil, fmt.Errorf("model a cache: %w", err)
+	}
 	if s.Policy.Remembers() {
-		if r.window, err = newWindow(s, objects, r.marks); err != nil {
+		if r.window, err = newWindow(s, objects, r.marks, func() (objects, bytes int64) { return r.storage.held() }); err != nil {
+			r.storage.close()
 			return nil, fmt.Errorf("model a cache: %w", err)
 		}
 	}
 	r.fills = newFills(s, r.marks)
-	if r.storage, err = newStorage(s, objects); err != nil {
-		return nil, fmt.Errorf("model a cache: %w", err)
-	}
 	return r, nil
 }
 
@@ -233,8 +236,13 @@ func (r *Run) filled(size int64, heldBack bool) {
 	}
 }
 
-// Filled is for callers that use Sight: it says that the latest response, of so many bytes, was stored, or held back.
-func (r *Run) Filled(size int64, heldBack bool) { r.filled(size, heldBack) }
+// Holds is for callers that use Sight: it says how many objects their cache holds when it is full, as they have estimated it
+// after the latest response.
+func (r *Run) Holds(objects int64) {
+	if w := r.window; w != nil && w.fitted != nil && w.fitted.follow(objects) {
+		w.relength()
+	}
+}
 
 // generation returns the serial number of the generation that has the latest
 // sighting.

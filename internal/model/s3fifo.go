@@ -120,6 +120,10 @@ func (s *s3fifo) remember(i uint32) {
 	s.ghost.push(i)
 }
 
+func (s *s3fifo) held() (objects, bytes int64) {
+	return s.small.count + s.large.count, s.small.bytes + s.large.bytes
+}
+
 func (s *s3fifo) counters() counters {
 	b := s.left
 	b.objects = s.small.count + s.large.count

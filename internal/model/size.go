@@ -79,7 +79,7 @@ func filterLayout(p policy.Policy) bloom.Layout {
 // more room would never be used.
 func (s Setting) filter(objects int) bloom.Options {
 	if s.Fitted {
-		return bloom.Options{Generations: s.Generations, Capacity: newFitted(s).room, FalsePositiveRate: s.FalsePositiveRate, Resizable: true}
+		return bloom.Options{Generations: s.Generations, Capacity: newFitted(s, nil).room, FalsePositiveRate: s.FalsePositiveRate, Resizable: true}
 	}
 	keys := int64(objects) + 1
 	if s.RotateRequests > 0 {

@@ -20,6 +20,7 @@ type mainPart interface {
 	// store adds an object that is not there. Its space is at most the capacity.
 	store(i uint32)
 	counters() counters
+	held() (objects, bytes int64)
 }
 
 func newExactStorage(s Setting, objects []trace.Object) *exactStorage {
@@ -71,6 +72,8 @@ func (h *exactStorage) promote(i uint32) bool {
 func (h *exactStorage) unstage(i uint32) { h.stage.remove(i) }
 
 func (h *exactStorage) counters() counters { return h.main.counters() }
+
+func (h *exactStorage) held() (objects, bytes int64) { return h.main.held() }
 
 func (h *exactStorage) look(requests []trace.Access) (read uint32) {
 	read = h.nodes.look(requests)

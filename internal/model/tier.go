@@ -132,6 +132,8 @@ func (t *memoryTier) counters() counters {
 	return counters{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit}
 }
 
+func (t *memoryTier) held() (objects, bytes int64) { return t.store.Held() }
+
 func (t *memoryTier) look([]trace.Access) uint32 { return 0 }
 
 func (t *memoryTier) close() { t.store.Close() }

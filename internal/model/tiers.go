@@ -123,6 +123,8 @@ func (t *tiers) counters() counters {
 	return c
 }
 
+func (t *tiers) held() (objects, bytes int64) { return t.disk.held() }
+
 func (t *tiers) look(requests []trace.Access) uint32 {
 	return t.memory.look(requests) + t.disk.look(requests)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/fit"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
@@ -27,14 +28,14 @@ type window struct {
 	rotations int64
 }
 
-func newWindow(s Setting, objects []trace.Object, marks []mark) (*window, error) {
+func newWindow(s Setting, objects []trace.Object, marks []mark, held fit.Held) (*window, error) {
 	w := &window{every: int64(s.RotateEvery), requests: s.RotateRequests, generations: 1}
 	if s.rotates() {
 		w.generations = int64(s.Generations)
 	}
 	keys := s.RotateKeys
 	if s.Fitted {
-		w.fitted = newFitted(s)
+		w.fitted = newFitted(s, held)
 		w.requests, keys = w.fitted.sightings, w.fitted.keys()
 	}
 	if s.Exact && s.Policy.Memory() == policy.Counted {
@@ -69,17 +70,34 @@ func (w *window) see(a trace.Access) (times int) {
 
 // rotateIfOver ends a generation that is long enough.
 func (w *window) rotateIfOver(now int64) {
-	if w.exact.full() || w.requests > 0 && w.seen >= w.requests {
+	if w.exact.full() || w.requests > 0 && w.seen >= w.requests && w.varied() {
 		w.rotate(now, bloom.CauseFull)
 	}
 }
 
+// varied reports whether the newest generation, which is long enough, has keys enough to end. If not, it gets more sightings.
+func (w *window) varied() bool {
+	if w.fitted == nil {
+		return true
+	}
+	keys := w.exact.keys
+	if w.filter != nil {
+		keys = w.filter.sliding.Keys()
+	}
+	more := w.fitted.length.More(w.fitted.sightings, keys)
+	w.requests = w.seen + more
+	return more == 0
+}
+
 // filled counts the size of the latest response, which was stored, or held back.
 func (w *window) filled(body int64, heldBack bool) {
-	if w.fitted == nil {
-		return
+	if w.fitted != nil && w.fitted.note(body, heldBack) {
+		w.relength()
 	}
-	w.fitted.note(body, heldBack)
+}
+
+// relength gives the newest generation the length that fits now, and ends it if it is longer.
+func (w *window) relength() {
 	w.requests, w.exact.capacity = w.fitted.sightings, w.fitted.keys()
 	w.rotateIfOver(w.latest)
 }
@@ -111,7 +129,7 @@ func (w *window) rotate(now int64, cause bloom.Cause) {
 	w.exact.rotate()
 	if w.fitted != nil {
 		w.fitted.rotate()
-		w.exact.capacity = w.fitted.keys()
+		w.requests, w.exact.capacity = w.fitted.sightings, w.fitted.keys()
 	}
 	if w.filter != nil {
 		if w.fitted != nil {

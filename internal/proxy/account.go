@@ -43,9 +43,9 @@ func (f *fill) account(why reason.Reason, size int64) {
 	case !h.fillable():
 		c.notStorable.Add(1)
 	case why == reason.None:
-		c.stored.Add(1)
 		f.dropOutdated()
 		f.reportToAdmission(size, false)
+		c.stored.Add(1)
 	case why.HeldBack():
 		why = r.Rule.Policy.HoldsBack()
 		c.heldBack.Add(1)

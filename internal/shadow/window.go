@@ -26,6 +26,7 @@ type window struct {
 
 	fitting *fitting     // nil: the length is fixed
 	seen    atomic.Int64 // sightings in the newest generation; only counted if fitted
+	look    atomic.Int64 // the number of sightings at which longEnough counts the keys
 }
 
 // filter is the part of a filter that a window uses.
@@ -34,6 +35,7 @@ type filter interface {
 	Full() bool
 	FullC() <-chan struct{}
 	SetLimit(keys int64)
+	Keys() int64
 	Bytes() int64
 }
 
@@ -49,7 +51,18 @@ func (w *window) addSighting() {
 }
 
 // longEnough reports whether the newest generation of a fitted window has reached its length.
-func (w *window) longEnough() bool { return w.fitting != nil && w.seen.Load() >= w.fitting.sightings() }
+func (w *window) longEnough() bool {
+	if w.fitting == nil {
+		return false
+	}
+	seen, sightings := w.seen.Load(), w.fitting.sightings()
+	if seen < max(sightings, w.look.Load()) {
+		return false
+	}
+	more := w.fitting.length.More(sightings, w.filter.Keys())
+	w.look.Store(seen + more)
+	return more == 0
+}
 
 // rotateByTime rotates once for each period that is over, at most once for each generation.
 func (w *window) rotateByTime(now time.Time) {
@@ -102,6 +115,7 @@ func (w *window) rotate(now time.Time, cause bloom.Cause) {
 	if w.fitting != nil {
 		w.filter.SetLimit(w.fitting.length.Room(w.fitting.sightings()))
 		w.seen.Store(0)
+		w.look.Store(0)
 	}
 	w.filter.Rotate(now, cause)
 }

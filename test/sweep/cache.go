@@ -15,6 +15,7 @@ type lru struct {
 	newest  uint32
 	oldest  uint32
 	bytes   int64
+	count   int64
 	most    int64 // bytes
 }
 
@@ -41,6 +42,8 @@ func (c *lru) hit(i uint32) bool {
 	return true
 }
 
+func (c *lru) held() (objects, bytes int64) { return c.count, c.bytes }
+
 // fits reports whether i is small enough to be stored: a quarter of the cache, as
 // in the proxy.
 func (c *lru) fits(i uint32) bool { return c.objects[i].Size <= c.most/4 }
@@ -62,6 +65,7 @@ func (c *lru) push(i uint32) {
 	}
 	c.newest = i
 	c.bytes += c.space(i)
+	c.count++
 }
 
 func (c *lru) remove(i uint32) {
@@ -78,4 +82,5 @@ func (c *lru) remove(i uint32) {
 	}
 	c.links[i] = link{}
 	c.bytes -= c.space(i)
+	c.count--
 }

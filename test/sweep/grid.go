@@ -68,6 +68,12 @@ func shipped(policy string) fit.Length {
 func shares() []float64      { return []float64{1, 5, 20} }
 func smallShares() []float64 { return []float64{0.25, 0.5, 1} }
 
+// with returns l changed.
+func with(l fit.Length, change func(*fit.Length)) fit.Length {
+	change(&l)
+	return l
+}
+
 // multiples are those tried, each with the floor that is shipped.
 func multiples(policy string) []fit.Length {
 	tried := []int64{1, 2, 3, 4, 5, 6, 8, 16}
@@ -76,7 +82,7 @@ func multiples(policy string) []fit.Length {
 	}
 	var out []fit.Length
 	for _, m := range tried {
-		out = append(out, fit.Length{PerObject: m, Least: shipped(policy).Least, Keys: shipped(policy).Keys})
+		out = append(out, with(shipped(policy), func(l *fit.Length) { l.PerObject = m }))
 	}
 	return out
 }
@@ -89,7 +95,7 @@ func floors(policy string) []fit.Length {
 	}
 	var out []fit.Length
 	for _, n := range tried {
-		out = append(out, fit.Length{PerObject: shipped(policy).PerObject, Least: n, Keys: shipped(policy).Keys})
+		out = append(out, with(shipped(policy), func(l *fit.Length) { l.Least = n }))
 	}
 	return out
 }
@@ -120,7 +126,7 @@ func (r *requests) sweep(w workload, small bool) []row {
 }
 
 // columns are those of the table.
-const columns = "trace\tshare\tpolicy\tper_object\tleast\tkeys\trequests\thits\twrites\tobjects"
+const columns = "trace\tshare\tpolicy\tper_object\tleast\tdistinct\tkeys\trequests\thits\twrites\tobjects"
 
 // text writes rows as lines of columns with tabs between them.
 func text(rows []row) string {
@@ -133,6 +139,6 @@ func text(rows []row) string {
 }
 
 func (r *row) line() string {
-	return fmt.Sprintf("%s\t%g\t%s\t%d\t%d\t%g\t%d\t%d\t%d\t%d", r.trace, r.share, r.policy, r.length.PerObject, r.length.Least, r.length.Keys,
-		r.requests, r.hits, r.writes, r.objects)
+	return fmt.Sprintf("%s\t%g\t%s\t%d\t%d\t%g\t%g\t%d\t%d\t%d\t%d", r.trace, r.share, r.policy, r.length.PerObject, r.length.Least, r.length.Distinct,
+		r.length.Keys, r.requests, r.hits, r.writes, r.objects)
 }

@@ -66,12 +66,13 @@ type outcome struct{ hits, writes, objects int64 } // objects: C at the end
 // generations are as long as length says.
 func (r *requests) play(bytes int64, policy string, length fit.Length) outcome {
 	var o outcome
-	cache, seen, c := newLRU(r.objects, bytes), newSightings(len(r.objects)), fit.New(bytes)
+	cache, seen := newLRU(r.objects, bytes), newSightings(len(r.objects))
+	c := fit.New(bytes, cache.held)
 	need := wanted(policy)
 	for _, a := range r.accesses {
 		i := a.Object
 		times := seen.see(i)
-		if sightings := length.Sightings(c.Objects()); seen.count >= sightings || seen.keys >= length.Room(sightings) {
+		if seen.over(length, c.Objects()) {
 			seen.rotate()
 		}
 		switch {

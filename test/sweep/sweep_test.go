@@ -169,7 +169,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	f("", "columns")
 	f("trace\tshare\n", "columns")
 	f(columns+"\nadaptsize\t5\n", "line 2")
-	f(columns+"\na\t5\talways\t0\t0\t0\t1\t1\t1\t1\na\t5\talways\tx\t0\t0\t1\t1\t1\t1\n", "line 3")
+	f(columns+"\na\t5\talways\t0\t0\t0\t0\t1\t1\t1\t1\na\t5\talways\tx\t0\t0\t0\t1\t1\t1\t1\n", "line 3")
 }
 
 // parse reads what text wrote.
@@ -181,7 +181,7 @@ func parse(table string) ([]row, error) {
 	var out []row
 	for n, line := range lines[1:] {
 		var r row
-		_, err := fmt.Sscanf(line, "%s\t%g\t%s\t%d\t%d\t%g\t%d\t%d\t%d\t%d", &r.trace, &r.share, &r.policy, &r.length.PerObject, &r.length.Least, &r.length.Keys,
+		_, err := fmt.Sscanf(line, "%s\t%g\t%s\t%d\t%d\t%g\t%g\t%d\t%d\t%d\t%d", &r.trace, &r.share, &r.policy, &r.length.PerObject, &r.length.Least, &r.length.Distinct, &r.length.Keys,
 			&r.requests, &r.hits, &r.writes, &r.objects)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n+2, err)

@@ -116,6 +116,10 @@ func (f *Filter) Limit() int64 { return f.ring.Limit() }
 // when they begin, with up to twice its room. The options must be Resizable.
 func (f *Filter) SetLimit(keys int64) { f.ring.SetLimit(keys) }
 
+// Keys returns how many distinct keys the newest generation holds, as far as the filter
+// can tell: a false positive in it is no key. It reads a word for each of up to 64 stripes.
+func (f *Filter) Keys() int64 { return f.ring.Held()[0].Keys() }
+
 // Full reports whether the newest generation holds as many keys as the limit, or as
 // it has room for, so that the false positive rate grows beyond the configured one
 // until it is rotated.
