@@ -98,8 +98,8 @@ func (b *behind) logged(file, client string, lines int) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		all = bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-		return len(all) == lines
+		all = bytes.SplitAfter(text, []byte("\n"))
+		return len(all) == lines+1 // what comes after the last line: nothing yet
 	})
 	var last struct{ Client string }
 	if err := json.Unmarshal(all[lines-1], &last); err != nil || last.Client != client {
