@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -158,9 +159,9 @@ func appendMarkerName(dst, urlName []byte) []byte {
 	return append(append(dst, urlName...), markerSuffix...)
 }
 
+// markerHash returns the hash of a URL's marker: that of the URL, scrambled, as most look-ups on the disk need both.
 func (d *diskTier) markerHash(urlName []byte) uint64 {
-	var room [512]byte // on the stack; a longer name allocates
-	return d.hash(appendMarkerName(room[:0], urlName))
+	return bits.RotateLeft64(d.hash(urlName), 32) * 0x9e3779b97f4a7c15 // odd, so no two become one
 }
 
 func (d *diskTier) changesOf(k Key) *atomic.Uint32 { return &d.changes[k.Lo%changeShares] }
