@@ -25,6 +25,9 @@ const (
 	// mostTypical is how many times the typical body a body counts in the mean at most.
 	mostTypical = 8
 
+	// askEvery is for how many notes the answer of a Held is used.
+	askEvery = 16
+
 	// Of the tier's bytes: from heldFrom on C is more and more, and from heldAlone on
 	// only, by what the tier holds.
 	heldFrom, heldAlone = 0.75, 0.9
@@ -54,6 +57,8 @@ type Fit struct {
 	mu       sync.Mutex
 	admitted mean
 	storable mean // admitted or held back
+	notes    int
+	inTier   struct{ objects, bytes int64 } // as held said last
 }
 
 // New returns a Fit for a tier of so many bytes, 0 or more, that holds what held says.
@@ -99,7 +104,11 @@ func (f *Fit) settleLocked() {
 		body = share*f.admitted.value + (1-share)*f.storable.value
 	}
 	space := body + EntryBytes
-	objects, bytes := f.held()
+	if f.notes%askEvery == 0 {
+		f.inTier.objects, f.inTier.bytes = f.held()
+	}
+	f.notes++
+	objects, bytes := f.inTier.objects, f.inTier.bytes
 	if full := float64(bytes) / float64(max(f.bytes, 1)); full > heldFrom && objects > 0 {
 		share := min((full-heldFrom)/(heldAlone-heldFrom), 1)
 		space = share*float64(bytes)/float64(objects) + (1-share)*space

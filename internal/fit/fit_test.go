@@ -15,7 +15,7 @@ func wantObjects(t *testing.T, when string, got, want int64) {
 }
 
 func TestObjectsAreTheBytesByTheMeanOfWhatWasAdmitted(t *testing.T) {
-	f := New(100 << 20, nil)
+	f := New(100<<20, nil)
 	wantObjects(t, "before anything", f.Objects(), 100<<20/(assumed+EntryBytes))
 	wantObjects(t, "one that was held back", f.HeldBack(4000), 100<<20/4800)
 	wantObjects(t, "two", f.HeldBack(8000), 100<<20/6800)
@@ -31,7 +31,7 @@ func TestObjectsAreTheBytesByTheMeanOfWhatWasAdmitted(t *testing.T) {
 
 // The first admitted response alone says little, so those held back count with it.
 func TestAFewAdmittedAreMixedWithWhatWasStorable(t *testing.T) {
-	f := New(100 << 20, nil)
+	f := New(100<<20, nil)
 	for range 63 {
 		f.HeldBack(10_000)
 	}
@@ -47,7 +47,7 @@ func TestAFewAdmittedAreMixedWithWhatWasStorable(t *testing.T) {
 }
 
 func TestTheMeanFollowsWhatIsAdmittedLately(t *testing.T) {
-	f := New(1 << 30, nil)
+	f := New(1<<30, nil)
 	for range 10_000 {
 		f.Admitted(1000)
 	}
@@ -102,7 +102,7 @@ func TestATierOfNoBytesHoldsOneObject(t *testing.T) {
 }
 
 func TestNotesAreSafeForConcurrentUse(t *testing.T) {
-	f := New(1 << 30, nil)
+	f := New(1<<30, nil)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -136,10 +136,10 @@ func TestAStateTellsAnotherTierTheSizes(t *testing.T) {
 }
 
 func TestAStateThatNoFitWroteIsRefused(t *testing.T) {
-	good := New(1 << 20, nil)
+	good := New(1<<20, nil)
 	good.Admitted(10)
 	b := good.AppendBinary(nil)
-	f := New(1 << 20, nil)
+	f := New(1<<20, nil)
 	before := f.Objects()
 	bad := [][]byte{nil, b[:31], append(b[:32:32], 0)}
 	for i := range 4 {
@@ -192,7 +192,10 @@ func TestAFullTierKnowsC(t *testing.T) {
 	at := func(objects, bytes, want int64) {
 		t.Helper()
 		held = tier{objects, bytes}
-		wantObjects(t, fmt.Sprintf("%d objects of %d bytes in all", objects, bytes), f.Admitted(4000), want)
+		for range askEvery {
+			f.Admitted(4000)
+		}
+		wantObjects(t, fmt.Sprintf("%d objects of %d bytes in all", objects, bytes), f.Objects(), want)
 	}
 	for range 100 {
 		f.Admitted(4000)
@@ -203,11 +206,16 @@ func TestAFullTierKnowsC(t *testing.T) {
 	at(98<<10, 98<<20, 100<<10)
 	at(50, 100<<20, 50)
 	held = tier{10, 100 << 20}
-	f.HeldBack(1)
+	for range askEvery {
+		f.HeldBack(1)
+	}
 	wantObjects(t, "ten large ones", f.Objects(), 10)
 	least, most := f.Objects(), int64(0)
 	for n := range int64(100) { // it has no step
 		held = tier{75 << 10, (75 + n*15/100) << 20}
+		for range askEvery - 1 {
+			f.Admitted(4000)
+		}
 		c := f.Admitted(4000)
 		if most > 0 && (c > most*14/10 || c < most*7/10) {
 			t.Fatalf("%d bytes: got C %d after %d", held.bytes, c, most)
