@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/method"
 )
 
 // Match is the conditions on a request. All must hold.
@@ -87,19 +89,19 @@ func (v *validator) match(path string, m Match) {
 }
 
 func (v *validator) matchMethods(path string, methods []string) {
-	for i, method := range methods {
+	for i, name := range methods {
 		at := item(path, i)
 		switch {
 		case !v.noErrorAt(at):
-		case method == "" || strings.ContainsFunc(method, notToken):
+		case name == "" || strings.ContainsFunc(name, notToken):
 			v.fail(at, "want a method, such as GET")
-		case strings.ToUpper(method) != method:
+		case strings.ToUpper(name) != name:
 			v.fail(at, "want upper case: a method with lower case letters is refused")
-		case method == "CONNECT" || method == "TRACE":
+		case method.Refused([]byte(name)):
 			v.fail(at, "want another method: edgeproxy refuses this one")
-		case method == "HEAD" && !slices.Contains(methods, "GET"):
+		case name == "HEAD" && !slices.Contains(methods, "GET"):
 			v.fail(at, "want GET, which is HEAD as well: both are answered from the same response")
-		case slices.Contains(methods[:i], method):
+		case slices.Contains(methods[:i], name):
 			v.fail(at, "want each method once")
 		}
 	}

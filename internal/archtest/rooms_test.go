@@ -41,7 +41,7 @@ func rooms() map[string]room {
 			third: []string{"github.com/spf13/cobra", humanize, prometheus, "golang.org/x/sys"},
 		},
 		"config": {
-			ours:  []string{"internal/accesslog", "internal/policy"},
+			ours:  []string{"internal/accesslog", "internal/method", "internal/policy"},
 			third: []string{"github.com/goccy/go-yaml", humanize},
 		},
 		"internal/accesslog": {ours: []string{"internal/lines"}},
@@ -115,6 +115,7 @@ func rooms() map[string]room {
 		"internal/lines":   {},
 		"internal/listen":  {ours: []string{"internal/client", "internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/message": {ours: []string{"internal/field"}},
+		"internal/method":  {},
 		"internal/model": {
 			ours: []string{
 				"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
@@ -123,7 +124,7 @@ func rooms() map[string]room {
 		},
 		"internal/nonblock": {unsafe: true, third: []string{"golang.org/x/sys"}},
 		"internal/origin": {
-			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
+			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/method", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
 			third: []string{net, prometheus, "github.com/prometheus/client_model"},
 		},
 		"internal/pace":     {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},
@@ -135,7 +136,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/byteranges", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
-				"internal/fieldrules", "internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/readahead", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
+				"internal/fieldrules", "internal/flight", "internal/forwarded", "internal/message", "internal/method", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/readahead", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/template", "internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},
@@ -146,7 +147,7 @@ func rooms() map[string]room {
 		"internal/reason":     {},
 		"internal/rescue":     {},
 		"internal/rfc9111": {
-			ours:  []string{"internal/field", "internal/reason", "internal/wire"},
+			ours:  []string{"internal/field", "internal/method", "internal/reason", "internal/wire"},
 			third: []string{"github.com/dunglas/httpsfv"},
 		},
 		"internal/routing":  {ours: []string{"internal/wire"}},

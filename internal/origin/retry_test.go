@@ -59,6 +59,9 @@ func TestAbandonedConnection(t *testing.T) {
 	}
 	f(get("/"), false, 2)
 	f(&Request{Method: "HEAD", Target: "/", Host: "h"}, false, 2)
+	f(&Request{Method: "OPTIONS", Target: "/", Host: "h"}, false, 2)
+	f(&Request{Method: "QUERY", Target: "/", Host: "h"}, false, 2)
+	f(&Request{Method: "QUERY", Target: "/", Host: "h", Body: strings.NewReader("x"), ContentLength: 1}, true, 1)
 	f(&Request{Method: "POST", Target: "/", Host: "h"}, true, 1)
 	f(&Request{Method: "PUT", Target: "/", Host: "h"}, true, 1)
 	f(&Request{Method: "DELETE", Target: "/", Host: "h"}, true, 1)

@@ -129,6 +129,7 @@ func TestWhatIsRefusedEndsTheConnection(t *testing.T) {
 	refused(405, "TRACE /a HTTP/1.1\r\n"+h+"\r\n")
 	refused(405, "TRACE /a HTTP/1.1\r\n"+h+"Content-Length: 3\r\n\r\nabc")
 	refused(405, "CONNECT h:80 HTTP/1.1\r\n"+h+"\r\n")
+	refused(405, "PRI /a HTTP/1.1\r\n"+h+"\r\n")
 	refused(414, "GET /"+strings.Repeat("a", 8<<10)+" HTTP/1.1\r\n"+h+"\r\n")
 	refused(414, "GET /"+strings.Repeat("\xc3", 3<<10)+" HTTP/1.1\r\n"+h+"\r\n") // three bytes each in the normal form
 	refused(431, a+h+strings.Repeat("X: y\r\n", 100)+"\r\n")

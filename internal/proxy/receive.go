@@ -5,6 +5,7 @@ import (
 
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/message"
+	"edgeproxy/internal/method"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/wire"
 )
@@ -75,7 +76,7 @@ func (p *Proxy) readTarget(x *exchange) int {
 	switch {
 	case len(raw) > x.settings.TargetBytes:
 		return statusRequestURITooLong
-	case string(x.method) == "TRACE" || string(x.method) == "CONNECT":
+	case method.Refused(x.method):
 		return statusMethodNotAllowed
 	case !wire.ValidMethod(x.method):
 		return statusBadRequest

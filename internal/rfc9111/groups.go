@@ -6,6 +6,7 @@ import (
 	"github.com/dunglas/httpsfv"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/method"
 )
 
 // Groups returns the groups that a response belongs to by Cache-Groups (RFC 9875
@@ -18,8 +19,8 @@ func Groups(h field.List) []string { return stringList(h, "Cache-Groups") }
 // InvalidatedGroups returns the groups that a response to a request of this method
 // invalidates by Cache-Group-Invalidation (RFC 9875 section 3), sorted, each once;
 // nil for a safe method.
-func InvalidatedGroups(method string, h field.List) []string {
-	if safe(method) {
+func InvalidatedGroups(name string, h field.List) []string {
+	if method.Safe(name) {
 		return nil
 	}
 	return stringList(h, "Cache-Group-Invalidation")

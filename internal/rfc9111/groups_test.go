@@ -19,7 +19,7 @@ func TestGroups(t *testing.T) {
 		if got := Groups(head(t, in...)); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", values, got, want)
 		}
-		for method, want := range map[string][]string{"POST": want, "M-SEARCH": want, "GET": nil, "OPTIONS": nil} {
+		for method, want := range map[string][]string{"POST": want, "M-SEARCH": want, "GET": nil, "OPTIONS": nil, "QUERY": nil} {
 			if got := InvalidatedGroups(method, head(t, out...)); !slices.Equal(got, want) {
 				t.Errorf("%s %q: got %q, want %q", method, values, got, want)
 			}

@@ -1,22 +1,15 @@
 package rfc9111
 
-import "edgeproxy/internal/field"
+import (
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/method"
+)
 
 // Invalidates reports whether a final response of this status to a request of this
 // method invalidates what is stored for its target URI (RFC 9111 section 4.4): a
 // non-error response to an unsafe or unknown method.
-func Invalidates(method string, status int) bool {
-	return !safe(method) && status >= 200 && status < 400
-}
-
-// safe reports whether the method is registered as safe (RFC 9110 section 9.2.1,
-// and the registry of section 16.1).
-func safe(method string) bool {
-	switch method {
-	case "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH":
-		return true
-	}
-	return false
+func Invalidates(name string, status int) bool {
+	return !method.Safe(name) && status >= 200 && status < 400
 }
 
 // InvalidationTarget returns the request target that the response to a request for u

@@ -20,7 +20,7 @@ func TestInvalidates(t *testing.T) {
 		f(true, m, 200, 201, 204, 299, 301, 303, 304, 399)
 		f(false, m, 0, 100, 103, 199, 400, 404, 500, 503, 599, 999)
 	}
-	for _, m := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH"} {
+	for _, m := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "QUERY", "REPORT", "SEARCH"} {
 		f(false, m, 200, 301, 500)
 	}
 }
