@@ -88,6 +88,7 @@ func wantEveryKey() *Config {
 			{
 				Name: "shop", HostHeader: HostServer, Balance: LeastConnections, Protocol: HTTP2,
 				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Backup: true, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
+				Retry:          Retry{[]int{502, 503}, 0.3},
 				Ejection:       Ejection{6, 0.25, 20 * time.Second, 30, 7, 11 * time.Second, 6 * time.Minute, AllRefused},
 				Health:         Health{"/ok", 12 * time.Second, 3 * time.Second, 4, 5, Statuses{204, 204}},
 				ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second,
@@ -98,7 +99,7 @@ func wantEveryKey() *Config {
 				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Weight: 1, Host: "media.example"}}, HostHeader: "www.example.com",
 				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
 				MaxConnections: 512, ReuseAfterPost: true, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
-				Balance: RoundRobin, Protocol: HTTP1, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
+				Balance: RoundRobin, Protocol: HTTP1, Retry: Retry{Budget: 0.2}, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
 			},
 			wantUnverified(),
 		},

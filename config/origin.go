@@ -20,6 +20,7 @@ type Origin struct {
 	MaxConnections   int           // per server, 1 or more
 	ReuseAfterPost   bool          // a connection is used again after a POST, PUT or PATCH with a body; not by HTTP2, whose connections always are
 	Queue            Queue
+	Retry            Retry
 	Ejection         Ejection
 	Health           Health
 	TLS              OriginTLS // for servers with https

@@ -90,6 +90,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 		Name: o.Name, Servers: servers, HTTP2: o.Protocol == config.HTTP2, CloseAfterPost: !o.ReuseAfterPost,
 		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
 		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
+		Retry: origin.Retry{Statuses: o.Retry.Statuses, Budget: o.Retry.Budget},
 		Ejection: balance.Ejection{
 			Failures: o.Ejection.Failures, Ratio: o.Ejection.FailureRatio,
 			Window: o.Ejection.Window, Requests: o.Ejection.MinRequests, Targets: o.Ejection.MinTargets,

@@ -172,7 +172,7 @@ func (c *Call) Abandon() {
 		c.slot.c.close()
 	}
 	failure := c.origin.fail(Canceled, "wait for the response", errAbandoned)
-	c.origin.giveUp(c.slot, tried{failure: failure}, c.r)
+	c.origin.giveUp(c.slot, &tried{failure: failure}, c.r)
 	c.origin.pool.giveShare(c.r.Client)
 	c.r.Trace.failed(failure)
 }

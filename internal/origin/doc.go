@@ -21,8 +21,8 @@
 //   - Interim responses are passed on while the final one is awaited, within
 //     limits of number and bytes, and are never part of it. Further ones are
 //     dropped, within limits of bytes and time: many of them are no failure.
-//   - A request is sent twice at most, and only where the first server cannot have
-//     answered; to another server only if nothing was sent: see Origin.RoundTrip.
+//   - A request is sent once more only where that does no harm: no server can have got
+//     it, or its method is safe (retry.go). Nothing is sent behind a part of an answer.
 //   - A 101 counts only as the answer to an Upgrade, where it names no protocol that
 //     was not asked for, and has no body: then the connection is the caller's.
 //   - One queue is for all servers of an origin, each of which has a limit of its

@@ -66,6 +66,8 @@ type Metrics struct {
 	connections *prometheus.GaugeVec
 	shortages   *prometheus.CounterVec
 	backup      *prometheus.CounterVec
+	retries     *prometheus.CounterVec
+	refused     *prometheus.CounterVec
 
 	mu    sync.Mutex
 	names series.Names // of origins
@@ -107,9 +109,17 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "edgeproxy_origin_backup_requests_total",
 			Help: "Requests that were given to a backup server of the origin, each try on one counted: the other servers were out, or the request had tried them.",
 		}, []string{"origin"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "edgeproxy_origin_retries_total",
+			Help: "Requests sent once more to the origin because a server was reached and gave no whole response head, or a status of retry.statuses.",
+		}, []string{"origin"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "edgeproxy_origin_retries_refused_total",
+			Help: "Requests that were not sent once more to the origin because retry.budget was used up.",
+		}, []string{"origin"}),
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.bytes, m.firstByte, m.queue, m.connections, m.shortages, m.backup)
+		r.MustRegister(m.requests, m.bytes, m.firstByte, m.queue, m.connections, m.shortages, m.backup, m.retries, m.refused)
 	}
 	return m
 }
@@ -122,6 +132,8 @@ type originMetrics struct {
 	shortages prometheus.Counter
 	backup    prometheus.Counter
 	firstByte prometheus.Observer
+
+	retries, retriesRefused prometheus.Counter
 
 	queue, idle, active, upgraded, http2 prometheus.Gauge
 }
@@ -138,11 +150,15 @@ func (m *Metrics) of(name string) *originMetrics {
 		firstByte: m.firstByte.WithLabelValues(name),
 		shortages: m.shortages.WithLabelValues(name),
 		backup:    m.backup.WithLabelValues(name),
-		queue:     m.queue.WithLabelValues(name),
-		idle:      m.connections.WithLabelValues(name, connectionStates[0]),
-		active:    m.connections.WithLabelValues(name, connectionStates[1]),
-		upgraded:  m.connections.WithLabelValues(name, connectionStates[2]),
-		http2:     m.connections.WithLabelValues(name, connectionStates[3]),
+		retries:   m.retries.WithLabelValues(name),
+
+		retriesRefused: m.refused.WithLabelValues(name),
+
+		queue:    m.queue.WithLabelValues(name),
+		idle:     m.connections.WithLabelValues(name, connectionStates[0]),
+		active:   m.connections.WithLabelValues(name, connectionStates[1]),
+		upgraded: m.connections.WithLabelValues(name, connectionStates[2]),
+		http2:    m.connections.WithLabelValues(name, connectionStates[3]),
 	}
 	for o := range outcomeCount {
 		om.outcomes[o] = m.requests.WithLabelValues(name, o.String())
@@ -168,6 +184,8 @@ func (m *Metrics) InForce(names []string, busy func(name string) bool) {
 		m.queue.DeleteLabelValues(name)
 		m.shortages.DeleteLabelValues(name)
 		m.backup.DeleteLabelValues(name)
+		m.retries.DeleteLabelValues(name)
+		m.refused.DeleteLabelValues(name)
 	}
 }
 

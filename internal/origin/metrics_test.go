@@ -116,8 +116,8 @@ func TestEveryMetricHasHelp(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	NewMetrics(registry).of("app")
 	families, err := registry.Gather()
-	if err != nil || len(families) != 7 {
-		t.Fatalf("got %d metrics and error %v, want 7", len(families), err)
+	if err != nil || len(families) != 9 {
+		t.Fatalf("got %d metrics and error %v, want 9", len(families), err)
 	}
 	for _, f := range families {
 		if !strings.HasPrefix(f.GetName(), "edgeproxy_origin_") || f.GetHelp() == "" {
@@ -154,7 +154,7 @@ func TestSeriesOfOriginsThatAreGoneStayedForEver(t *testing.T) {
 		return n, names
 	}
 	busy := func(name string) bool { return name == "o3" }
-	const each = int(outcomeCount) + 9
+	const each = int(outcomeCount) + 11
 	kept, old := made("kept"), made("o0")
 	m.InForce([]string{"kept", "o0"}, busy)
 	for i := 1; i < 300; i++ {

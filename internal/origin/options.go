@@ -50,6 +50,9 @@ type Options struct {
 	// it unread. After other methods with a body none is. HTTP/2 is not concerned: the frames of a stream say whose
 	// body they are.
 	CloseAfterPost bool
+	// Retry says which requests are sent once more. Without a Budget none is but those that a server
+	// cannot have answered.
+	Retry Retry
 	// Ejection says when a server gets no requests for a while: when connections to it could
 	// not be made, or when too many requests got no proper response head in time.
 	Ejection balance.Ejection
@@ -147,7 +150,7 @@ func (o *Options) validate() error {
 	if o.Name == "" {
 		errs = append(errs, errors.New("name: want one"))
 	}
-	errs = append(errs, o.validateServers(), o.Health.validate())
+	errs = append(errs, o.validateServers(), o.Health.validate(), o.Retry.validate())
 	for _, d := range []struct {
 		name  string
 		value int64

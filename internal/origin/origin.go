@@ -93,11 +93,14 @@ func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTi
 // If no connection to the server can be made, nothing was sent. Then RoundTrip tries the next
 // server, or waits for one if those that are left are full. maxTries bounds all tries together.
 //
-// A GET or HEAD without Body is sent once more to the same server, on a fresh connection, in two
+// A request of a safe method, whose Body is nil or Whole, is sent once more to the same server, on a fresh connection, in two
 // cases. First, no connection could be made, there is no other server, and the certificate was not
 // at fault. Second, a connection used before was closed without a byte of response: the origin had
-// given it up. It is not sent again after an interim response, which the caller would get twice,
-// nor to the same server after a timeout: an origin too slow for one request must not get two.
+// given it up. The second goes for a PUT or DELETE without a condition, too.
+//
+// If a server breaks a request of a safe method before the head is whole, or answers with a status of Options.Retry,
+// another server is asked, once and within the budget (retry.go). It is not sent again after an interim response, which the
+// caller would get twice, nor to the same server after a timeout: an origin too slow for one request must not get two.
 // With HTTP2 the server may say that it has not processed a request. That request is sent again,
 // whatever its method, unless some of its Body was read.
 func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {

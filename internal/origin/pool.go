@@ -26,6 +26,7 @@ type pool struct {
 	metrics    *originMetrics
 	panics     *rescue.Counter
 	seed       maphash.Seed // for the hashes of targets whose requests failed; see targetOf
+	retryShare float64      // of the budget
 	byTarget   bool         // the policy is balance.Hash
 
 	mu       sync.Mutex
@@ -34,6 +35,7 @@ type pool struct {
 	loads    []balance.Load // for the balancer, filled anew each time
 	waiters  list.List      // of *waiter, the first to be served in front
 	shares   *client.Shares // of connections in use and waited for
+	budget   budget
 	closed   bool
 	retired  bool        // no connection is kept
 	timer    *time.Timer // runs sweep; nil before the first idle connection
@@ -43,7 +45,7 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
 	var weights []int
 	var backups []bool
 	var names []string
@@ -88,6 +90,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64, t *Tra
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", ErrClosed)
 	}
+	p.budget.count(now)
 	p.serveLocked(now) // an ejection may have ended by time alone; requests that still wait cannot use the slots that are free
 	if !p.takeShareLocked(who, now) {
 		p.mu.Unlock()
@@ -126,7 +129,9 @@ func (p *pool) takeIfFree(who netip.Prefix, target uint64, now time.Time) (slot,
 		return slot{}, false
 	}
 	s, ok := p.chooseLocked(now, nil, target)
-	if !ok {
+	if ok {
+		p.budget.count(now)
+	} else {
 		p.shares.Give(who)
 	}
 	return s, ok

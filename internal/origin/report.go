@@ -11,7 +11,7 @@ import (
 
 // report tells the balancer how a request to a server went, and returns what that
 // changed.
-func (p *pool) report(s slot, t tried, r *Request) (Change, bool) {
+func (p *pool) report(s slot, t *tried, r *Request) (Change, bool) {
 	now, broken := t.at(), t.serverFailed() && t.failure.Kind != Connect
 	var target uint64
 	if broken {
@@ -92,6 +92,13 @@ func (p *pool) onlyBackups(tried *[]*server) bool {
 		}
 	}
 	return backups
+}
+
+// left reports whether a server that is not among tried is up.
+func (p *pool) left(tried []*server) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.balancer.Left(time.Now(), p.loadsLocked(tried))
 }
 
 // elsewhere finds a slot of a server that is not among tried, or, if such servers are well

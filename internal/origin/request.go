@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"edgeproxy/internal/field"
-	"edgeproxy/internal/method"
 )
 
 // Request is one request to send. The caller keeps it unchanged until RoundTrip
@@ -136,12 +135,6 @@ func unbroken(s string) bool {
 		}
 	}
 	return true
-}
-
-// repeatable reports whether sending the request twice does no harm: the method
-// is safe (RFC 9110 section 9.2.1), and no Body has been used up.
-func (r *Request) repeatable() bool {
-	return r.Body == nil && method.Safe(r.Method)
 }
 
 // mayGoUnread reports whether the origin may leave the body of r unread, and take it for the next request on the

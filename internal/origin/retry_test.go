@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"edgeproxy/internal/field"
 )
 
 // failing returns a Dial that fails with what comes from the channel.
@@ -63,8 +65,13 @@ func TestAbandonedConnection(t *testing.T) {
 	f(&Request{Method: "QUERY", Target: "/", Host: "h"}, false, 2)
 	f(&Request{Method: "QUERY", Target: "/", Host: "h", Body: strings.NewReader("x"), ContentLength: 1}, true, 1)
 	f(&Request{Method: "POST", Target: "/", Host: "h"}, true, 1)
-	f(&Request{Method: "PUT", Target: "/", Host: "h"}, true, 1)
-	f(&Request{Method: "DELETE", Target: "/", Host: "h"}, true, 1)
+	f(&Request{Method: "PUT", Target: "/", Host: "h"}, false, 2)
+	f(&Request{Method: "DELETE", Target: "/", Host: "h"}, false, 2)
+	f(&Request{Method: "PUT", Target: "/", Host: "h", Body: strings.NewReader("x"), ContentLength: 1, Whole: []byte("x")}, false, 2)
+	f(&Request{Method: "PUT", Target: "/", Host: "h", Body: strings.NewReader("x"), ContentLength: 1}, true, 1)
+	f(&Request{Method: "PUT", Target: "/", Host: "h", Header: field.List{{Name: "If-Match", Value: `"a"`}}}, true, 1)
+	f(&Request{Method: "DELETE", Target: "/", Host: "h", Header: field.List{{Name: "If-Unmodified-Since", Value: "x"}}}, true, 1)
+	f(&Request{Method: "PATCH", Target: "/", Host: "h"}, true, 1)
 	f(&Request{Method: "GET", Target: "/", Host: "h", Body: strings.NewReader(""), ContentLength: 0}, true, 1)
 }
 

@@ -311,7 +311,7 @@ func TestRepeatsByHTTP2(t *testing.T) {
 	f("GET goodbye", goodbye, getIt, true)
 	f("DELETE goodbye", goodbye, delet, true)
 	f("GET hung up", hangUp, getIt, true)
-	f("DELETE hung up", hangUp, delet, false)
+	f("DELETE hung up", hangUp, delet, true)
 	f("GET reset", func(f *framer, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeInternal) }, getIt, false)
 	f("GET hung up behind an interim response", func(f *framer, id uint32) {
 		f.head(id, false, ":status", "103")

@@ -38,7 +38,7 @@ func (o *Origin) tryStream(ctx context.Context, on *server, r *Request) (t tried
 	if err == nil {
 		var f framing
 		if f, err = frame(r.Method, &h); err == nil {
-			return tried{res: s.answered(&h, f, connect)}
+			return tried{stream: s, head: h, framing: f, connect: connect, told: s.heard.Load()}
 		}
 	}
 	t = s.failed(err, from)
@@ -61,7 +61,7 @@ func (s *stream) failed(err error, from time.Time) tried {
 	failure := s.failure(err)
 	failure.Server = s.c.server.Address
 	s.r.Trace.unanswered(s.begun, time.Time{}) // the library gives a head whole
-	t := tried{failure: failure, unsent: !s.sent.whole, startedLate: s.r.startedLate(failure, from)}
+	t := tried{failure: failure, told: s.heard.Load(), silent: s.res == nil && !s.heard.Load(), unsent: !s.sent.whole, startedLate: s.r.startedLate(failure, from)}
 	if failure.Kind == Cut && s.res == nil && !s.heard.Load() {
 		_, alone := errors.AsType[http2.StreamError](err) // or the server has given the connection up
 		t.refused = !s.sent.begun && s.notProcessed(err)

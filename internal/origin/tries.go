@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/balance"
 )
 
 const (
@@ -20,10 +22,16 @@ const (
 	maxGoAways = 6
 )
 
-// tried is the result of one try.
+// tried is the result of one try: a failure, or the head of a final response, on an exchange or a stream.
 type tried struct {
-	res         *Response
-	failure     *Error // nil: res is the answer
+	x           *exchange
+	stream      *stream
+	head        head    // of the stream
+	framing     framing // of the stream
+	connect     time.Duration
+	failure     *Error // nil: there is a head
+	told        bool   // the caller was told of an interim response
+	silent      bool   // the server has not sent a byte
 	retryable   bool   // the server cannot have answered, and may be asked once more
 	refused     bool   // the server has not processed the request, so any method may be sent again
 	stale       bool   // the connection had been given up before
@@ -34,7 +42,7 @@ type tried struct {
 // serverFailed reports whether the failure counts against the server. It does not if the server had
 // given the connection up before, if the caller or this machine is the cause, if not all of the
 // request's body was sent, or if the server had little time.
-func (t tried) serverFailed() bool {
+func (t *tried) serverFailed() bool {
 	if t.failure == nil || t.stale || t.unsent || t.startedLate {
 		return false
 	}
@@ -47,33 +55,69 @@ func (t tried) serverFailed() bool {
 }
 
 // at is when it was known what came of the try.
-func (t tried) at() time.Time {
-	if t.failure == nil {
-		return t.res.ResponseTime
+func (t *tried) at() time.Time {
+	if t.failure == nil && t.x != nil {
+		return t.x.headTime
 	}
 	return time.Now()
 }
 
+// status returns that of the head.
+func (t *tried) status() int {
+	if t.x != nil {
+		return t.x.head.status
+	}
+	return t.head.status
+}
+
+// response returns the response that begins with the head of t.
+func (o *Origin) response(t *tried) *Response {
+	if t.x != nil {
+		return o.answered(t.x.c, t.x)
+	}
+	return t.stream.answered(&t.head, t.framing, t.connect)
+}
+
+// discard gives up what comes behind the head of t.
+func (o *Origin) discard(t *tried) {
+	if t.x != nil {
+		t.x.c.close()
+	} else {
+		t.stream.abandon()
+	}
+}
+
 // goAway reports whether the server gave the connection up and has not processed the request.
-func (t tried) goAway() bool { return t.refused && t.stale }
+func (t *tried) goAway() bool { return t.refused && t.stale }
 
 // notConnected reports whether nothing was sent because there was no connection, and there is time for another try.
-func (t tried) notConnected() bool {
+func (t *tried) notConnected() bool {
 	return (t.failure.Kind == Connect || t.failure.Kind == Overload) && !errors.Is(t.failure, ErrTotal)
 }
 
 // repeatable reports whether sending r once more does no harm.
-func (t tried) repeatable(r *Request) bool { return t.retryable && (t.refused || r.repeatable()) }
+func (t *tried) repeatable(r *Request) bool {
+	return t.retryable && (t.refused || r.isSafe() || t.stale && r.isIdempotent())
+}
 
 // attempts are the tries of one request so far.
 type attempts struct {
 	tries         int // without those that count as goAways
 	goAways       int
 	repeated      bool
-	failedServers []*server // no connection to these can be made
+	again         bool      // it was sent once more after it broke, or for its status
+	failedServers []*server // to which it must not go again: no connection to these can be made, or it broke on them
+	broken        []blamed
 }
 
-func (a *attempts) count(t tried) {
+// blamed is a server that a request broke on.
+type blamed struct {
+	server  *server
+	ticket  balance.Ticket
+	failure *Error
+}
+
+func (a *attempts) count(t *tried) {
 	if t.goAway() && a.goAways < maxGoAways {
 		a.goAways++
 		return
@@ -82,7 +126,7 @@ func (a *attempts) count(t tried) {
 }
 
 // repeat reports whether r is sent to the server of t again, after t.
-func (a *attempts) repeat(t tried, r *Request) bool {
+func (a *attempts) repeat(t *tried, r *Request) bool {
 	again := a.tries < maxTries && (t.refused || !a.repeated) && t.repeatable(r)
 	a.repeated = a.repeated || again
 	return again
@@ -98,13 +142,19 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 	for {
 		t := o.try(ctx, s, r, x)
 		x = nil
-		if t.failure == nil {
-			o.tell(o.pool.report(s, t, r))
-			return t.res, nil
+		w := o.next(&t, &sofar, s.server, r)
+		if w == nil && t.failure == nil {
+			o.tell(o.pool.report(s, &t, r))
+			o.blame(&sofar)
+			return o.response(&t), nil
 		}
-		sofar.count(t)
-		if w := o.elsewhere(t, &sofar, s.server, r); w != nil {
-			o.giveUp(s, t, r)
+		if w != nil {
+			if t.failure == nil {
+				o.discard(&t)
+			} else if t.broke() {
+				sofar.broken = append(sofar.broken, blamed{s.server, s.ticket, t.failure})
+			}
+			o.giveUp(s, &t, r)
 			var failure *Error
 			from := time.Now()
 			if s, failure = o.pool.await(ctx, w); failure != nil {
@@ -114,18 +164,39 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 			s = o.pool.usable(s, (*conn).usable, time.Now())
 			continue
 		}
-		if !sofar.repeat(t, r) {
-			o.giveUp(s, t, r)
+		if !sofar.repeat(&t, r) && !o.sameAgain(&t, &sofar, r) {
+			o.giveUp(s, &t, r)
 			return nil, t.failure
 		}
 		s.c = nil
 	}
 }
 
+// next finds another server after t. Nil: there is none, or none is to be asked.
+func (o *Origin) next(t *tried, sofar *attempts, from *server, r *Request) *waiter {
+	if t.failure != nil {
+		sofar.count(t)
+		if t.notConnected() {
+			return o.elsewhere(t, sofar, from, r)
+		}
+	}
+	return o.another(t, sofar, from, r)
+}
+
+// blame tells the balancer of the servers that the request broke on, which another has answered.
+func (o *Origin) blame(sofar *attempts) {
+	if len(sofar.broken) == 0 {
+		return
+	}
+	for _, c := range o.pool.blame(sofar.broken) {
+		o.tell(c, true)
+	}
+}
+
 // elsewhere finds another server after t, a try for which no connection to from could be made. It finds
 // one that was not tried, while tries are left, and then once a backup. Nil: there is none.
-func (o *Origin) elsewhere(t tried, sofar *attempts, from *server, r *Request) *waiter {
-	if !t.notConnected() || sofar.tries > maxTries {
+func (o *Origin) elsewhere(t *tried, sofar *attempts, from *server, r *Request) *waiter {
+	if sofar.tries > maxTries {
 		return nil
 	}
 	if !slices.Contains(sofar.failedServers, from) {
@@ -138,7 +209,7 @@ func (o *Origin) elsewhere(t tried, sofar *attempts, from *server, r *Request) *
 }
 
 // giveUp reports t, the last try on the server of s, to the balancer, and frees the slot.
-func (o *Origin) giveUp(s slot, t tried, r *Request) {
+func (o *Origin) giveUp(s slot, t *tried, r *Request) {
 	o.tell(o.pool.report(s, t, r))        // first: the slot must not go to a waiter if the server is out now
 	o.pool.free(s.server, netip.Prefix{}) // the client may go on to another
 }
@@ -207,13 +278,16 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 		x.r.Trace.unanswered(x.begun, x.firstByte)
 		c.close()
 		stale := failure.Kind == Cut && x.noBytes && c.reused
-		t := tried{failure: failure, retryable: stale, stale: stale, unsent: x.unsent, startedLate: x.r.startedLate(failure, x.begun.Add(-x.connect))}
+		t := tried{failure: failure, told: x.interims.passed > 0, silent: x.noBytes, retryable: stale, stale: stale, unsent: x.unsent, startedLate: x.r.startedLate(failure, x.begun.Add(-x.connect))}
 		if t.serverFailed() {
 			o.reportBadConn(c.server, c.socket)
 		}
 		return t
 	}
-	return tried{res: o.answered(c, x)}
+	if x != &c.x {
+		c.x = *x // that of the caller is on its stack
+	}
+	return tried{x: &c.x, told: x.interims.passed > 0}
 }
 
 // answered returns the response of x, to whose Body c belongs from then on. x may not be used any more: it
