@@ -17,6 +17,8 @@ type Origin struct {
 	ConnectTimeout   time.Duration // above 0
 	FirstByteTimeout time.Duration // from the end of the request to the end of the response's head; above 0
 	IdleTimeout      time.Duration // between two reads of a body; above 0
+	KeepaliveTimeout time.Duration // for which an idle connection is kept; 0 is none is
+	MaxConnectionAge time.Duration // at which a connection gets no more requests; 0 is none
 	MaxConnections   int           // per server, 1 or more
 	ReuseAfterPost   bool          // a connection is used again after a POST, PUT or PATCH with a body; not by HTTP2, whose connections always are
 	Queue            Queue

@@ -17,6 +17,9 @@ func (v *validator) origins() {
 		if _, _, ok := splitHost(o.HostHeader); !ok && v.noErrorAt(header) {
 			v.fail(header, wantHeader)
 		}
+		if keep := child(path, "keepalive_timeout"); o.KeepaliveTimeout == 0 && o.Protocol == HTTP2 && v.noErrorAt(keep) {
+			v.fail(keep, "0s: want more with protocol h2, whose connections are shared by requests")
+		}
 		v.queue(child(path, "queue"), o.Queue)
 		v.originTLS(path, &o)
 		v.ejection(child(path, "ejection"), &o)

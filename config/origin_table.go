@@ -20,6 +20,9 @@ func (o *Origin) table() table {
 		live("connect_timeout", duration(&o.ConnectTimeout, 3*time.Second).moreThan(0), "The time for a connection, with TLS."),
 		live("first_byte_timeout", duration(&o.FirstByteTimeout, 30*time.Second).moreThan(0), "The time from the request sent to the head received."),
 		live("idle_timeout", duration(&o.IdleTimeout, 30*time.Second).moreThan(0), "The time between two reads of a body."),
+		live("keepalive_timeout", duration(&o.KeepaliveTimeout, 55*time.Second).atMost(maxKeepalive),
+			"How long an idle connection is kept; 0s closes each after its response. A shorter Keep-Alive: timeout of the origin is heeded."),
+		live("max_connection_age", duration(&o.MaxConnectionAge, 0).atMost(maxKeepalive), "A connection that is older gets no more requests; 0s is none. Up to a tenth less, by chance."),
 		live("max_connections", count(&o.MaxConnections, 512).between(1, maxCount), "Connections per server; by h2, requests at a time."),
 		live("reuse_after_post", boolean(&o.ReuseAfterPost, true),
 			"false closes a connection after a POST, PUT or PATCH with a body: for an origin that may not read it. After other methods with a body it is always closed. h2 does not need this."),
@@ -30,6 +33,9 @@ func (o *Origin) table() table {
 		section("tls", o.TLS.table(), "Only allowed if a server is https; files are PEM.").asOptional(),
 	}
 }
+
+// maxKeepalive bounds how long a connection to an origin is kept.
+const maxKeepalive = 24 * time.Hour
 
 func (q *Queue) table() table {
 	return table{

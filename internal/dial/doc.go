@@ -13,6 +13,8 @@
 //     is asked of it fails.
 //   - A socket in the file system whose backlog is full is waited for, as TCP does by
 //     itself.
+//   - An address that has left a name that is watched is told of, so that connections
+//     to it can end (watch.go).
 //   - Everything has a limit: how old an answer gets, how long a lookup takes, how
 //     many run for a name (one), how many addresses are tried.
 //

@@ -48,6 +48,7 @@ func (e *Edge) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, er
 	}
 	options.ClientShare = e.config.Limits.OriginShare // not live: the value of the start
 	options.Metrics, options.Panics, options.Dial, options.DialFailed = e.calls, e.panics, e.dialer.Dial, e.dialer.Failed
+	options.Watch = e.dialer.Watch
 	options.OnChange = func(change origin.Change) { e.serverChanged(o.Name, change) }
 	return origin.New(options)
 }
@@ -88,6 +89,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 	}
 	options := origin.Options{
 		Name: o.Name, Servers: servers, HTTP2: o.Protocol == config.HTTP2, CloseAfterPost: !o.ReuseAfterPost,
+		KeepAlive: keepAlive(o), MaxAge: o.MaxConnectionAge,
 		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
 		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
 		Retry: origin.Retry{Statuses: o.Retry.Statuses, Budget: o.Retry.Budget},
@@ -113,6 +115,14 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 		options.Health.Host = o.HostHeader
 	}
 	return options, nil
+}
+
+// keepAlive returns origin.Options.KeepAlive, for which 0 is a default.
+func keepAlive(o *config.Origin) time.Duration {
+	if o.KeepaliveTimeout == 0 {
+		return -1
+	}
+	return o.KeepaliveTimeout
 }
 
 func originServers(c *config.Config, o *config.Origin) ([]origin.Server, config.Errors) {

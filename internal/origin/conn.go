@@ -32,6 +32,8 @@ type conn struct {
 	deadlinePerRead bool      // each read has a deadline of its own
 	reused          bool
 	expires         time.Time // when idle
+	address         netip.Addr
+	ends            time.Time // when it carries no more requests; zero: at no time
 	turnDeadline    time.Time // the deadline, where a turn has set it and nothing else since; else zero
 	text            []byte    // of the head being read
 	headBytes       int       // of the last head that was read, the empty line included

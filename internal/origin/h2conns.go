@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,8 @@ type h2Conns struct {
 type h2Conn struct {
 	server   *server
 	socket   net.Conn
+	address  netip.Addr
+	ends     time.Time // when it gets no more requests; zero: at no time
 	wire     *http.ClientConn
 	used     atomic.Bool // a response has come on it
 	draining atomic.Bool // it gets no new requests, and is closed once it has none
@@ -72,6 +75,9 @@ func (h *h2Conns) get(ctx context.Context, limit time.Duration) (c *h2Conn, wait
 // reserve returns a connection on which it has reserved a place for one request. If there is none, busy is closed once there
 // may be one; a nil busy says that no connection is being made. full are the connections that had no place.
 func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}, full []*h2Conn) {
+	if h.origin.options.MaxAge > 0 {
+		h.endOver(time.Now())
+	}
 	h.mu.Lock()
 	conns, making := h.conns, h.making
 	h.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"golang.org/x/net/http2"
 )
@@ -57,7 +58,11 @@ func (h *h2Conns) dial(ctx context.Context) (*h2Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &h2Conn{server: h.server, socket: socket, ready: make(chan struct{})}
+	c := &h2Conn{server: h.server, socket: socket, address: addressOf(socket), ready: make(chan struct{})}
+	if life := h.origin.options.lifetime(); life > 0 {
+		c.ends = time.Now().Add(life)
+	}
+	h.server.made(c.address)
 	c.markReady = sync.OnceFunc(func() { close(c.ready) })
 	carrier := socket
 	if h.server.TLS != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -84,8 +85,14 @@ type Options struct {
 	// KeepAlive is how long an unused connection is kept. An origin that sends
 	// Keep-Alive: timeout=N gets N-1 seconds if that is shorter. The default,
 	// 55s, stays below the 60s at which many servers and load balancers close:
-	// if we close first, no request is lost to the server's closing.
+	// if we close first, no request is lost to the server's closing. Below 0 each connection
+	// carries one request, but not with HTTP2.
 	KeepAlive time.Duration
+	// MaxAge is how old a connection gets: no request is sent on one that is older. 0 is any age.
+	MaxAge time.Duration
+	// Watch looks up the name of a server's Address until stop is called, and says which addresses the name does not have
+	// any more. Connections to them carry no more requests. Nil: nobody looks.
+	Watch func(address string, left func(netip.Addr)) (stop func())
 
 	// MaxConnections bounds connections of one server in use, being dialled and
 	// idle together; with HTTP2, the requests under way. Default 512.
@@ -158,7 +165,7 @@ func (o *Options) validate() error {
 		{"connect timeout", int64(o.ConnectTimeout)},
 		{"first byte timeout", int64(o.FirstByteTimeout)},
 		{"idle timeout", int64(o.IdleTimeout)},
-		{"keep-alive", int64(o.KeepAlive)},
+		{"age of a connection", int64(o.MaxAge)},
 		{"queue wait", int64(o.QueueWait)},
 		{"maximum of connections", int64(o.MaxConnections)},
 		{"queue length", int64(o.QueueRequests)},
@@ -171,6 +178,9 @@ func (o *Options) validate() error {
 	}
 	if o.QueueRequests > 0 && o.QueueWait == 0 {
 		errs = append(errs, errors.New("queue wait: want a time above 0 for a queue that has places"))
+	}
+	if o.HTTP2 && o.KeepAlive < 0 {
+		errs = append(errs, errors.New("keep-alive: want no negative value with HTTP2"))
 	}
 	return errors.Join(errs...)
 }

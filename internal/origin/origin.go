@@ -14,7 +14,8 @@ type Origin struct {
 	options Options
 	metrics *originMetrics
 	pool    *pool
-	checks  *checks // nil: none
+	checks  *checks  // nil: none
+	stops   []func() // of Options.Watch
 }
 
 // Response is the answer of an origin. The caller owns it, and must read Body
@@ -76,6 +77,7 @@ func New(options Options) (*Origin, error) {
 		}
 	}
 	o.checks = startChecks(o)
+	o.watch()
 	return o, nil
 }
 
@@ -146,6 +148,7 @@ func (o *Origin) finish(ctx context.Context, s slot, r *Request, x *exchange) (*
 // after each. Nobody has to know when the last request is over. A retired Origin has to be closed
 // like any other where something else than its requests waits for it.
 func (o *Origin) Retire() {
+	o.unwatch()
 	o.checks.close()
 	o.pool.retire()
 }
@@ -155,6 +158,7 @@ func (o *Origin) Retire() {
 // connection is closed when its Body ends, and one that was switched to another
 // protocol when its owner closes it.
 func (o *Origin) Close() {
+	o.unwatch()
 	o.checks.close()
 	o.pool.close()
 }

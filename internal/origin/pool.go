@@ -199,12 +199,14 @@ func (p *pool) usable(s slot, may func(c *conn, now time.Time) bool, now time.Ti
 // put gives back a slot together with its connection, to be kept for at most
 // the given time; not at all if that is 0 or below. Its client holds one less.
 func (p *pool) put(c *conn, keep time.Duration, now time.Time) {
-	if keep <= 0 || c.prepareIdle() != nil {
+	if keep <= 0 || c.server.isOver(c.address, c.ends, now) || c.prepareIdle() != nil {
 		defer p.free(c.server, c.client)
 		c.retire()
 		return
 	}
-	c.expires = now.Add(keep)
+	if c.expires = now.Add(keep); !c.ends.IsZero() && c.ends.Before(c.expires) {
+		c.expires, keep = c.ends, c.ends.Sub(now)
+	}
 	p.mu.Lock()
 	p.shares.Give(c.client)
 	c.client = netip.Prefix{}

@@ -1,6 +1,8 @@
 package origin
 
 import (
+	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"edgeproxy/internal/balance"
@@ -11,7 +13,8 @@ type server struct {
 	Server
 	index int // in Options.Servers
 	limit int
-	h2    *h2Conns // nil: it is asked by HTTP/1.1
+	h2    *h2Conns                     // nil: it is asked by HTTP/1.1
+	left  atomic.Pointer[[]netip.Addr] // addresses that its name had; nil: none
 
 	open     int     // slots in use and idle; guarded by pool.mu
 	idle     []*conn // the last one was used last; guarded by pool.mu

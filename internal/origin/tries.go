@@ -335,7 +335,11 @@ func (o *Origin) connect(ctx context.Context, s *server, limit time.Duration) (*
 	if err != nil {
 		return nil, o.connectError(ctx, err)
 	}
-	c.idle, c.server = o.options.IdleTimeout, s
+	c.idle, c.server, c.address = o.options.IdleTimeout, s, addressOf(c.socket)
+	if life := o.options.lifetime(); life > 0 {
+		c.ends = time.Now().Add(life)
+	}
+	s.made(c.address)
 	return c, nil
 }
 
