@@ -33,8 +33,10 @@ type Caching struct {
 	// CDN-Cache-Control always does.
 	SurrogateControl bool
 
-	// SendTags sends Surrogate-Key and Cache-Tag to trusted proxies, which are caches then.
-	SendTags bool
+	// TagFields are the fields of responses that list tags. They are not forwarded, unless SendTags sends them to trusted
+	// proxies, which are caches then.
+	TagFields []string
+	SendTags  bool
 
 	// NoVarySearch lets a response say that other queries of its path mean the same.
 	NoVarySearch bool
@@ -199,11 +201,42 @@ func (v *validator) slice(at string, n Size) {
 	}
 }
 
+// defaultTagFields are the fields that content management systems and CDNs send tags in.
+func defaultTagFields() []string {
+	return []string{"Surrogate-Key", "Cache-Tag", "xkey", "X-Magento-Tags", "X-Cache-Tags", "x-amz-meta-cache-tag", "Cache-Tags", "Purge-Cache-Tags"}
+}
+
+// tagFields checks the names of fields with tags: what else a response says has to reach the client.
+func (v *validator) tagFields(path string, names []string) {
+	v.names(path, names, "", "want the name of a header field, without *")
+	for i, name := range names {
+		if at := item(path, i); v.noErrorAt(at) && notForTags(name) {
+			v.fail(at, "want a field that has tags and nothing else: it is not forwarded to clients")
+		}
+	}
+}
+
+// notForTags reports whether clients or this proxy need a field for something else.
+func notForTags(name string) bool {
+	name = strings.ToLower(name)
+	for _, prefix := range []string{"content-", "access-control-", "proxy-", "if-", "accept-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{
+		"age", "allow", "cache-control", "cache-groups", "cache-status", "cdn-cache-control", "connection", "date", "etag", "expires", "last-modified", "link",
+		"location", "retry-after", "server", "set-cookie", "strict-transport-security", "surrogate-control", "trailer", "transfer-encoding", "upgrade", "vary", "via",
+		"www-authenticate",
+	}, name)
+}
+
 // caching checks the part of a cache section that routes may have too.
 func (v *validator) caching(path string, c *Caching) {
 	v.slice(child(path, "slice"), c.Slice)
 	v.bypass(child(path, "bypass"), &c.Bypass)
 	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
+	v.tagFields(child(path, "tag_fields"), c.TagFields)
 	trusts := func(l Listen) bool { return len(l.TrustedProxies) > 0 }
 	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.noErrorAt(at, "listen") {
 		v.fail(at, "want trusted_proxies on a listener as well: tags are sent only to these")

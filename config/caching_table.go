@@ -26,8 +26,10 @@ func (c *Caching) table() table {
 		section("bypass", c.Bypass.table(), "A request with one of these bypasses the cache."),
 		live("surrogate_control", boolean(&c.SurrogateControl, false),
 			"true lets Surrogate-Control take precedence over Cache-Control."),
+		live("tag_fields", tagFieldNames(&c.TagFields),
+			"Fields of responses whose values are tags, by which edgeproxy purges. They are not forwarded.").withExample("[Surrogate-Key, X-My-Tags]"),
 		live("send_tags", boolean(&c.SendTags, false),
-			"true sends Surrogate-Key and Cache-Tag to trusted_proxies. For a shield, whose clients are edges."),
+			"true sends the tag_fields to trusted_proxies. For a shield, whose clients are edges."),
 		live("no_vary_search", boolean(&c.NoVarySearch, false),
 			"true applies No-Vary-Search: a response may say that other queries of its path mean the same."),
 		live("honor_request_cache_control", boolean(&c.HonorRequest, false),
@@ -47,6 +49,11 @@ func (c *Caching) table() table {
 		live("slice", size(&c.Slice, 0).withBounds("0B, or 16KiB to max_object_bytes"),
 			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").withExample("1MiB"),
 	}
+}
+
+// tagFieldNames is the list of fields with tags.
+func tagFieldNames(field *[]string) *scalar[[]string] {
+	return list(field, defaultTagFields(), "field names", "want a list of field names, such as [Surrogate-Key, X-My-Tags]", func(s *string) *scalar[string] { return textual(s, "") })
 }
 
 func (h *Heuristic) table() table {

@@ -25,7 +25,7 @@ var everyKey string
 func everyCaching() Caching {
 	return Caching{
 		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
-		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true, SendTags: true,
+		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true, TagFields: []string{"Surrogate-Key", "X-All-Tags"}, SendTags: true,
 		NoVarySearch: true, ErrorMaxTTL: 11 * time.Second, StorePostAnswers: true, Invalidate: InvalidateSameURL,
 		Bypass:       Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
 		Key:          Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
@@ -135,8 +135,8 @@ func wantEveryKey() *Config {
 					Stale:        Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
 					Bypass:       Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
 					Key:          Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
-					StripCookies: []string{"own"},
-					Slice:        64 * KiB,
+					StripCookies: []string{"own"}, TagFields: []string{"X-Own-Tags"},
+					Slice: 64 * KiB,
 				},
 				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
 			},
@@ -164,7 +164,7 @@ func wantEveryKey() *Config {
 			Disk:   Disk{Paths: []string{"store", "/more"}, MaxBytes: 20 << 30, MaxObjectBytes: 2 << 30, MinFree: Free{Bytes: 3 << 30}, WriteRate: 50_000_000},
 		},
 		Compress: everyCompress(),
-		Purge:    Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}},
+		Purge:    Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}, TokenFile: "token"},
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second,

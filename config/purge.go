@@ -6,10 +6,13 @@ import (
 	"net/netip"
 )
 
-// Purge says who may purge by the method PURGE on the listeners for clients. The
-// admin listener needs no permission.
+// Purge says who may purge on the listeners for clients, by PURGE, BAN and the like. Where both are set, both are needed. Without
+// either, these are methods like any other. The admin listener has a token of its own.
 type Purge struct {
-	Allow []netip.Prefix // peers of connections; if empty, PURGE is a method like any other
+	Allow []netip.Prefix // peers of connections; empty is any
+	// TokenFile is the path of a file that holds the token of such requests, sent as Authorization: Bearer. White space around
+	// the token is ignored. This package does not read the file.
+	TokenFile string
 }
 
 const wantNetwork = "want an address or network, such as 127.0.0.1 or 10.0.0.0/8"
@@ -17,7 +20,9 @@ const wantNetwork = "want an address or network, such as 127.0.0.1 or 10.0.0.0/8
 func (p *Purge) table() table {
 	return table{
 		live("allow", networks(&p.Allow, "want a list, such as [127.0.0.1]"),
-			"Addresses and networks that may use the method PURGE on a URL.").withExample("[127.0.0.1]"),
+			"Addresses and networks that may purge by PURGE, BAN and the like what is stored for the host of the request.").withExample("[127.0.0.1]"),
+		live("token_file", textual(&p.TokenFile, ""),
+			"A file with the token that such a purge needs as Authorization: Bearer. With allow, both are needed.").withExample("/etc/edgeproxy/purge-token"),
 	}
 }
 

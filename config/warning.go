@@ -74,8 +74,8 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 // warnOfPurges warns if every address may purge.
 func (c *Config) warnOfPurges(warn func(path, text string)) {
 	for i, n := range c.Purge.Allow {
-		if n.Bits() == 0 {
-			warn(item("purge.allow", i), "lets everybody purge: any client may empty the cache, URL by URL")
+		if n.Bits() == 0 && c.Purge.TokenFile == "" {
+			warn(item("purge.allow", i), "lets everybody purge: any client may empty the cache, host by host")
 		}
 	}
 }

@@ -133,10 +133,11 @@ func rooms() map[string]room {
 		"internal/policy":   {ours: []string{"internal/bloom", "internal/reason"}},
 		"internal/presence": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
+		"internal/purgedialect": {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/buffer", "internal/byteranges", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
-				"internal/fieldrules", "internal/flight", "internal/forwarded", "internal/message", "internal/method", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/readahead", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
+				"internal/fieldrules", "internal/flight", "internal/forwarded", "internal/message", "internal/method", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/purgedialect", "internal/queryrules", "internal/rate", "internal/readahead", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/template", "internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},

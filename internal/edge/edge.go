@@ -163,7 +163,7 @@ func (e *Edge) build() error {
 	if e.spool, err = newSpool(e.config); err != nil {
 		return fmt.Errorf("limits.spool: %w", err)
 	}
-	if e.proxy, err = proxy.New(e.proxyOptions(hasher, first.routes)); err != nil {
+	if e.proxy, err = proxy.New(e.proxyOptions(hasher, first)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
 	e.buildListeners()

@@ -18,6 +18,7 @@ import (
 type live struct {
 	config  *config.Config
 	token   string       // of the admin listener
+	purges  string       // the token of purges on the listeners for clients
 	certs   *certs.Store // nil: no certificate files
 	origins []liveOrigin
 	routes  []proxy.Route
@@ -33,7 +34,11 @@ func (e *Edge) buildLive(c *config.Config, before *live) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, token: token}
+	purges, err := purgeToken(c)
+	if err != nil {
+		return nil, err
+	}
+	next := &live{config: c, token: token, purges: purges}
 	if next.certs, err = e.buildCertificates(c, before); err != nil {
 		return nil, err
 	}
@@ -91,7 +96,7 @@ func (e *Edge) replace(before *live, c *config.Config) error {
 	}
 	use, err := e.admin.Prepare(e.adminOptions(next))
 	if err == nil {
-		err = e.proxy.Swap(liveOptions(c, next.routes))
+		err = e.proxy.Swap(liveOptions(next))
 	}
 	if err != nil {
 		next.close(before)

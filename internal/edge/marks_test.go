@@ -152,10 +152,12 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 		f.Headers = append(f.Headers, rs[i].Own.Set())
 		rs[i].Origin, rs[i].Request, rs[i].Response, rs[i].Own = nil, fieldrules.Rules{}, fieldrules.Rules{}, fieldrules.Rules{}
 	}
-	f.Live = liveOptions(c, rs)
+	l := &live{config: c, routes: rs}
+	l.purges, err = purgeToken(c)
+	must(err)
+	f.Live = liveOptions(l)
 	f.Headers = append(f.Headers, f.Live.Own.Set())
 	f.Live.Own = fieldrules.Rules{}
-	l := &live{config: c}
 	l.token, err = AdminToken(c)
 	must(err)
 	a := e.adminOptions(l)

@@ -15,6 +15,7 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/rfc9111"
@@ -126,6 +127,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
 			Compress:     compressRules(&r.Compress),
+			TagFields:    tagFields(r.Cache.TagFields),
 			SendTags:     r.Cache.SendTags,
 			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
 			NoCache: !r.Cache.Enabled, NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
@@ -173,6 +175,13 @@ func bypass(b config.Bypass) proxy.Bypass {
 	return out
 }
 
+func tagFields(names []string) (out []purge.TagField) {
+	for _, name := range names {
+		out = append(out, purge.TagFieldOf(field.Canonical(name)))
+	}
+	return out
+}
+
 func invalidation(i config.Invalidate) proxy.Invalidation {
 	switch i {
 	case config.InvalidateSameURL:
@@ -208,10 +217,10 @@ func ruleOf(r config.Rule) (admission.Rule, error) {
 	return policy.RuleOf(string(r.Policy), r.Parameter())
 }
 
-func (e *Edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {
+func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {
 	c := e.config
 	o := proxy.Options{
-		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(c, routes), Store: e.store, Hasher: hasher, Purges: e.purges, Gate: e.gate, Shadow: e.shadow,
+		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(first), Store: e.store, Hasher: hasher, Purges: e.purges, Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle(c),
 		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate), Copies: e.copies,
@@ -227,13 +236,14 @@ func (e *Edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 }
 
 // liveOptions are what a reload changes in a running proxy.
-func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
+func liveOptions(from *live) proxy.Live {
+	c := from.config
 	l := &c.Limits
 	return proxy.Live{
-		Routes: routes, Own: ownRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
+		Routes: from.routes, Own: ownRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
 		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges, RangeAmplification: int64(l.RangeAmplification),
 		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
-		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
+		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow, PurgeToken: from.purges,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
 		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
 		Top: proxy.TopOptions{Entries: c.Metrics.Top.Entries, Window: c.Metrics.Top.Window}, CountedHosts: countedHosts(c.Metrics.Hosts),

@@ -10,7 +10,10 @@ import (
 	"edgeproxy/config"
 )
 
-const tokenFileKey = "admin.token_file"
+const (
+	tokenFileKey      = "admin.token_file"
+	purgeTokenFileKey = "purge.token_file"
+)
 
 // AdminToken returns the token that requests to the admin listener of c need, from its file if it names one; "" for none.
 // The error is a config.Errors.
@@ -18,17 +21,33 @@ func AdminToken(c *config.Config) (string, error) {
 	if c.Admin.TokenFile == "" {
 		return string(c.Admin.Token), nil
 	}
-	token, err := ReadToken(c.Admin.TokenFile)
+	return tokenIn(c, tokenFileKey, c.Admin.TokenFile)
+}
+
+// purgeToken returns the token that purges on the listeners for clients need; "" for none. The error is a config.Errors.
+func purgeToken(c *config.Config) (string, error) {
+	if c.Purge.TokenFile == "" {
+		return "", nil
+	}
+	return tokenIn(c, purgeTokenFileKey, c.Purge.TokenFile)
+}
+
+// tokenIn reads the token in the file that the setting called key names.
+func tokenIn(c *config.Config, key, path string) (string, error) {
+	token, err := ReadToken(path)
 	if err != nil {
-		return "", config.Errors{c.Fault(tokenFileKey, err.Error())}
+		return "", config.Errors{c.Fault(key, err.Error())}
 	}
 	return token, nil
 }
 
-// tokenFaults checks the token file.
+// tokenFaults checks the token files.
 func tokenFaults(c *config.Config) (faults config.Errors) {
-	if _, err := AdminToken(c); err != nil {
-		errors.As(err, &faults)
+	for _, read := range []func(*config.Config) (string, error){AdminToken, purgeToken} {
+		var found config.Errors
+		if _, err := read(c); errors.As(err, &found) {
+			faults = append(faults, found...)
+		}
 	}
 	return faults
 }

@@ -80,9 +80,9 @@ func settingFaults(c, running *config.Config) (faults config.Errors) {
 // origins that are this proxy.
 func Warnings(c *config.Config) []config.Warning {
 	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
-	if path := c.Admin.TokenFile; path != "" {
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
-			out = append(out, c.Warn(tokenFileKey, "everybody on this machine can read the token and purge with it: want mode 0600 or 0640"))
+	for _, token := range []struct{ key, path string }{{tokenFileKey, c.Admin.TokenFile}, {purgeTokenFileKey, c.Purge.TokenFile}} {
+		if info, err := os.Stat(token.path); token.path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
+			out = append(out, c.Warn(token.key, "everybody on this machine can read the token and purge with it: want mode 0600 or 0640"))
 		}
 	}
 	return out

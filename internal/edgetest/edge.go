@@ -70,6 +70,8 @@ type Options struct {
 	Caching                                 rfc9111.Options
 	Key                                     cachekey.Options
 	PurgeFrom, TrustedProxies               []netip.Prefix
+	PurgeToken                              string
+	TagFields                               []string       // nil is those of the configuration
 	CacheStatusTrusted                      []netip.Prefix // the others are told in brief; nil is all
 	HonorRequest                            bool
 	Bypass                                  proxy.Bypass

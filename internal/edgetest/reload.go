@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"maps"
 
+	"edgeproxy/config"
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/routing"
 )
 
@@ -23,11 +26,11 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
 			SliceBytes: o.SliceBytes, Compress: o.Compress, NoVarySearch: o.NoVarySearch,
 			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
-			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, SendTags: o.SendTags,
+			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, SendTags: o.SendTags, TagFields: o.tagFields(),
 		}},
 		RequestsInFlight: o.RequestsInFlight, Tunnels: o.Tunnels,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, RangeAmplification: max(o.RangeAmplification, 0), ReadIdle: o.ReadIdle, ReceiveRate: o.ReceiveRate, UpgradeIdle: o.UpgradeIdle,
-		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, PurgeToken: o.PurgeToken,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 		Sampler: o.Sampler, LogFormat: o.LogFormat,
 	}
@@ -40,6 +43,18 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 	others, err := o.others(&l.Routes[0])
 	l.Routes = append(others, l.Routes...)
 	return l, err
+}
+
+// tagFields are the fields of responses that have tags.
+func (o *Options) tagFields() (out []purge.TagField) {
+	names := o.TagFields
+	if names == nil {
+		names = config.Default().Cache.TagFields
+	}
+	for _, name := range names {
+		out = append(out, purge.TagFieldOf(field.Canonical(name)))
+	}
+	return out
 }
 
 // others are the routes before the one for all requests.

@@ -34,7 +34,9 @@ import (
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
 //	cache-status-trusted PREFIX   of those that are told all; the others only hit or why not
-//	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
+//	purge-from PREFIX         of the addresses that may purge by PURGE and the like; clients have 198.51.100.7
+//	purge-token TEXT          which such purges need
+//	tag-fields NAME...        of responses
 //	client-share SHARE        of connections and requests in flight
 //	rate REQUESTS PER BURST   of one client
 //	compress CODING...        text of 10 bytes or more, by the first that the client accepts; off is nothing
@@ -76,6 +78,12 @@ func (o *Options) apply(s *step) error {
 		return nil
 	case key == "response-set":
 		o.Response.Set = alsoSet(o.Response.Set, w)
+		return nil
+	case key == "purge-token":
+		o.PurgeToken = w[1]
+		return nil
+	case key == "tag-fields":
+		o.TagFields = w[1:]
 		return nil
 	case key == "strip-cookie":
 		o.StripCookies = w[1:]

@@ -15,7 +15,8 @@ func AboutLifetime(name string) bool {
 func AboutContent(name string) bool {
 	switch name {
 	case "Content-Type", "Content-Language", "Content-Location", "Content-Disposition", "Content-Digest", "Content-Md5", "Repr-Digest", "Digest",
-		"Etag", "Last-Modified", "Accept-Ranges", "Surrogate-Key", "Cache-Tag":
+		"Etag", "Last-Modified", "Accept-Ranges", "Surrogate-Key", "Cache-Tag", "Cache-Tags", "Purge-Cache-Tags", "Xkey", "X-Cache-Tags", "X-Magento-Tags",
+		"X-Amz-Meta-Cache-Tag":
 		return true
 	}
 	return false

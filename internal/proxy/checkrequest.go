@@ -29,12 +29,12 @@ func (l *Listener) Expect(r *message.Request, a *message.Answer) (goOn bool) {
 // mayUseRoute reports whether the client of x may use the route that x has, and refuses it otherwise. It leaves nothing behind but
 // that a password is remembered, for decide asks all of it again.
 func (p *Proxy) mayUseRoute(x *exchange) bool {
-	switch {
-	case !p.findRoute(x):
+	switch found := p.findRoute(x); {
+	case x.purges():
+		return true // which is refused if it has content
+	case !found:
 		p.refuse(x, statusNotFound, reason.NoRoute)
 		return false
-	case x.purges():
-		return true // purge.allow says who may
 	case !p.admitsClient(x):
 		return false
 	case x.route.Access.Users != nil && !p.authenticatedBefore(x) && (p.refuseOrAuthenticate(x) == refused || !p.authenticated(x)):

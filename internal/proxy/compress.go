@@ -140,10 +140,13 @@ func (x *exchange) codings(lines [][]byte) []byte {
 	return folded
 }
 
-// trailersOf returns the trailers to pass on of resp, whose body was read to its end: those that are about the bytes that the
-// client gets.
-func trailersOf(resp *origin.Response) field.List {
+// trailersOf returns the trailers to pass on of resp, a response of route r whose body was read to its end: those that are about the bytes
+// that the client gets.
+func trailersOf(resp *origin.Response, r *route) field.List {
 	trailers := rfc9111.Trailers(resp.Header, resp.Body.Trailers())
+	if len(trailers) > 0 {
+		trailers = trailers.Without(r.isTagField)
+	}
 	if resp.Body.IsThrough() {
 		trailers = trailers.Without(compress.Describes)
 	}

@@ -16,14 +16,15 @@ func (p *Proxy) decide(x *exchange) disposition {
 	if p.answeredBeforeLookup(x) {
 		return refused
 	}
-	if !p.findRoute(x) {
+	found := p.findRoute(x)
+	if x.purges() {
+		return p.purgeRequested(x)
+	}
+	if !found {
 		p.refuse(x, statusNotFound, reason.NoRoute)
 		return refused
 	}
 	x.dropIgnored()
-	if x.purges() {
-		return p.purgeRequested(x)
-	}
 	if !p.admitsClient(x) {
 		return refused
 	}

@@ -169,6 +169,7 @@ type exchange struct {
 	status     int           // of our own answers
 	retryAfter time.Duration // of them; 0: a second, where it is said
 	challenge  string        // what an authority is answered, if x is one of its requests
+	explained  string        // what is wrong with a purge
 
 	// The sending (deliver.go, stream.go).
 

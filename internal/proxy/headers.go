@@ -152,6 +152,14 @@ func (x *exchange) traceparent() (parent tracecontext.Context, ok bool) {
 	return tracecontext.Context{}, false
 }
 
+// copiedFields returns a copy of all fields as they came.
+func (x *exchange) copiedFields() (out field.List) {
+	for i := range x.fields {
+		out.Add(field.Canonical(string(x.fields[i].Name)), strings.Trim(string(x.fields[i].Value), " \t"))
+	}
+	return out
+}
+
 // userAgent returns the first User-Agent of the request.
 func (x *exchange) userAgent() string {
 	if lines := x.fieldLines("User-Agent"); len(lines) > 0 {

@@ -93,7 +93,7 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 	x.demand = x.url
 	if o := p.inspectStored(x, &in); o != nil {
 		in.Object = o
-		in.TagNames = p.tagNames(o, x.resource())
+		in.TagNames = p.tagNames(o, x.resource(), x.route)
 		in.Purged = p.purgedSince(o.Name(), o.Born(), o.Tags(), x.resource())
 		policy := o.Policy()
 		in.Use = policy.Use(o.Age(x.start), x.request, x.route.HonorRequest)

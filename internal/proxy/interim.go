@@ -22,13 +22,14 @@ func (p *Proxy) interimSender(x *exchange) sendInterim {
 	if send == nil {
 		return nil
 	}
-	return func(status int, header field.List) { send(status, interimFields(header, p.via)) }
+	r := x.route
+	return func(status int, header field.List) { send(status, interimFields(header, r, p.via)) }
 }
 
-// interimFields returns the fields of an interim response as they are forwarded: the end-to-end
+// interimFields returns the fields of an interim response of route r as they are forwarded: the end-to-end
 // fields, without those that are between origin and cache, and our Via (RFC 9110 section 7.6.3).
-func interimFields(header field.List, via string) field.List {
-	fields := rfc9111.EndToEnd(header).Without(isTagField)
+func interimFields(header field.List, r *route, via string) field.List {
+	fields := rfc9111.EndToEnd(header).Without(r.isTagField)
 	fields.Add("Via", via)
 	return fields
 }

@@ -9,6 +9,7 @@ import (
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
 )
 
 func TestInterimResponseIsForwardedWithoutWhatEndsHere(t *testing.T) {
@@ -16,7 +17,7 @@ func TestInterimResponseIsForwardedWithoutWhatEndsHere(t *testing.T) {
 		t.Helper()
 		var got field.List
 		p := &Proxy{via: "1.1 edge"}
-		p.interimSender(&exchange{req: &message.Request{Interim: func(_ int, fields field.List) { got = fields }}})(103, header)
+		p.interimSender(&exchange{route: tagRoute(), req: &message.Request{Interim: func(_ int, fields field.List) { got = fields }}})(103, header)
 		if diff := cmp.Diff(append(want, field.Field{Name: "Via", Value: "1.1 edge"}), []field.Field(got)); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", header, diff)
 		}
@@ -33,6 +34,11 @@ func TestInterimResponseIsForwardedWithoutWhatEndsHere(t *testing.T) {
 		{Name: "Cache-Tag", Value: "t"},
 	}
 	f(append(dropped, field.Field{Name: "Via", Value: "1.1 origin"}), field.Field{Name: "Via", Value: "1.1 origin"})
+}
+
+// tagRoute is a route whose tags are in two fields.
+func tagRoute() *route {
+	return &route{Route: &Route{TagFields: []purge.TagField{purge.TagFieldOf("Surrogate-Key"), purge.TagFieldOf("Cache-Tag")}}}
 }
 
 // TestInterimResponsesComeThroughAFlightInOrder, all of them before relay returns.

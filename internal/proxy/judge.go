@@ -163,7 +163,7 @@ const mostAddedByForwardHead = 2
 // sent none (RFC 9110 section 6.6.1), and our Via. Surrogate keys stay between origin and cache.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	fields := rfc9111.AppendEndToEnd(slices.Grow(j.memory.fields, len(resp.Header)+mostAddedByForwardHead), resp.Header, func(name string) bool {
-		return name == "Content-Length" || isTagField(name) && !j.route.SendTags
+		return name == "Content-Length" || !j.route.SendTags && j.route.isTagField(name)
 	})
 	if !fields.Has("Date") {
 		fields.Add("Date", httpDate(resp.ResponseTime))
@@ -233,7 +233,7 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 // says its own. A 304 may bring surrogate keys as well.
 func storedFields(fields field.List, strip []string, r *route) field.List {
 	drop := func(name string) bool {
-		return name == "Age" || isTagField(name) && !r.SendTags || slices.Contains(strip, name)
+		return name == "Age" || !r.SendTags && r.isTagField(name) || slices.Contains(strip, name)
 	}
 	if !slices.ContainsFunc(fields, func(f field.Field) bool { return drop(f.Name) }) {
 		return slices.Clip(fields)

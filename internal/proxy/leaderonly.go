@@ -71,7 +71,7 @@ func (f *fill) concludesStored() bool {
 	}
 	f.why = reason.Incomplete
 	if f.err = f.takeBody(); f.err == nil {
-		f.noteSelected()
+		f.note()
 		o := w.CommitBuffer(h.entry, f.body, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
 		f.why = f.trace.stored(reasonOf(o))
 	}

@@ -20,7 +20,11 @@ func (ownText) heading(x *exchange) heading {
 	case statusServiceUnavailable, statusTooManyRequests:
 		b = appendInt(b, "Retry-After: ", seconds(x.retryAfter))
 	case statusUnauthorized:
-		b = x.appendAuthenticate(b)
+		if x.purges() {
+			b = append(b, "WWW-Authenticate: Bearer realm=\"edgeproxy purge\"\r\n"...)
+		} else {
+			b = x.appendAuthenticate(b)
+		}
 	case statusMethodNotAllowed:
 		b = append(b, "Allow: "+allowedMethods+"\r\n"...)
 	case statusOK:
@@ -47,6 +51,9 @@ func (x *exchange) ownContent() (content []byte, kind string) {
 	const text = "text/plain; charset=utf-8"
 	if x.challenge != "" {
 		return []byte(x.challenge), text
+	}
+	if x.explained != "" {
+		return []byte(x.explained + "\n"), text
 	}
 	if page := x.ownPage(); page != nil {
 		return page.Body, page.Type

@@ -128,6 +128,7 @@ type Proxy struct {
 	selected      selectedURLs
 	keepMarks     syncPacer // of invalidations by clients
 	settler       purgeSweeper
+	unnamedSites  unnamedSites
 	purgeCount    atomic.Uint64 // values purged, and not their marks
 	streams       *readahead.Bodies
 	closeFlight   sync.Once

@@ -3,13 +3,10 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"net/netip"
-	"slices"
 	"strings"
 
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/wire"
 )
 
@@ -83,24 +80,10 @@ func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 	switch by {
 	case purgeByURL:
 		sites, target, err := p.parseURL(value, ErrPurgeURL)
-		return func() (objects int, all bool) {
-			all = true
-			for _, s := range sites {
-				n, counted := p.purgeURL(s.scheme, s.host, target, soft)
-				objects, all = objects+n, all && counted
-			}
-			return objects, all
-		}, err
+		return p.urlStep(sites, target, soft), err
 	case purgeByPrefix:
 		sites, target, err := p.parseURL(value, ErrPurgePrefix)
-		target = target.Prefix()
-		return uncounted(func() {
-			for _, s := range sites {
-				for _, u := range p.prefixes(s.scheme, s.host, target) {
-					p.markPrefix(u, soft)
-				}
-			}
-		}), err
+		return p.prefixStep(sites, target, soft), err
 	case purgeByHost:
 		host, err := wire.AppendHost(nil, []byte(value), schemePlain)
 		if err != nil {
@@ -114,6 +97,30 @@ func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 		return uncounted(func() { p.Purges.Tag(p.Purges.HashTag(value), soft) }), nil
 	}
 	return nil, ErrPurgeBy
+}
+
+// urlStep purges target at each of sites.
+func (p *Proxy) urlStep(sites []site, target wire.Target, soft bool) purgeStep {
+	return func() (objects int, all bool) {
+		all = true
+		for _, s := range sites {
+			n, counted := p.purgeURL(s.scheme, s.host, target, soft)
+			objects, all = objects+n, all && counted
+		}
+		return objects, all
+	}
+}
+
+// prefixStep purges what begins like target at each of sites.
+func (p *Proxy) prefixStep(sites []site, target wire.Target, soft bool) purgeStep {
+	target = target.Prefix()
+	return uncounted(func() {
+		for _, s := range sites {
+			for _, u := range p.prefixes(s.scheme, s.host, target) {
+				p.markPrefix(u, soft)
+			}
+		}
+	})
 }
 
 // control reports whether r is in no field value.
@@ -259,28 +266,4 @@ func (p *Proxy) mayHold(u purge.URL) bool {
 func (p *Proxy) mayHoldPart(name []byte) bool {
 	part := p.newSpan(name, 0, 0)
 	return p.Store.MayHold(p.Hasher.Sum(name), name) || p.Store.MayHold(part.key, part.name)
-}
-
-// purges reports whether x is a PURGE for us, and not for the origin.
-func (x *exchange) purges() bool {
-	return len(x.settings.PurgeFrom) > 0 && string(x.method) == "PURGE"
-}
-
-// purgeRequested answers a PURGE, a method without a standard: what is stored for its
-// URL goes, with all variants, if the client may do that. The address is that of the
-// connection (peerAddress), for a field would let everybody.
-func (p *Proxy) purgeRequested(x *exchange) disposition {
-	from := x.peerAddress()
-	if !slices.ContainsFunc(x.settings.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }) {
-		p.refuse(x, statusForbidden, reason.Method)
-		return refused
-	}
-	p.purgeURL(x.scheme, x.host, x.target, false)
-	p.purgeCount.Add(1)
-	x.route.metrics.invalidations[causePurgeMethod].Add(1)
-	x.answerText(statusOK, resultPass)
-	if p.Purges.Keep() != nil { // it is done, and may come back; the table has told the log
-		x.status = statusInternalServerError
-	}
-	return refused
 }

@@ -146,15 +146,15 @@ func (p *Proxy) purgeRaced(j *job) bool {
 	return j.moved && p.queryRules.Forgotten(j.path) != j.forgotten
 }
 
-// tags returns the tags of a response with the fields h: others, the tags that are for the cache
+// tags returns the tags of a response with the fields h: others, those that are for the cache
 // alone, and its groups (RFC 9875), by which an operator purges as well.
 func (p *Proxy) tags(j *job, others []uint64, h field.List) []uint64 {
-	return p.tagsOf(j.resource, others, h)
+	return p.tagsOf(j.resource, others, h, j.route)
 }
 
-// tagsOf is tags for a response to u.
-func (p *Proxy) tagsOf(u purge.URL, others []uint64, h field.List) []uint64 {
-	tags := p.Purges.AppendTags(slices.Clone(others), h)
+// tagsOf is tags for a response to u by the fields of route r.
+func (p *Proxy) tagsOf(u purge.URL, others []uint64, h field.List, r *route) []uint64 {
+	tags := p.Purges.AppendTags(slices.Clone(others), h, r.TagFields)
 	for _, group := range rfc9111.Groups(h) {
 		tags = p.Purges.AppendGroup(tags, u.Scheme, u.Host, group)
 	}
@@ -162,9 +162,9 @@ func (p *Proxy) tagsOf(u purge.URL, others []uint64, h field.List) []uint64 {
 }
 
 // tagNames returns the names of the tags of o, a response to u, as far as they are known: by the fields that it is stored with, or
-// because a response had the tag lately.
-func (p *Proxy) tagNames(o *cache.Object, u purge.URL) []string {
-	p.tagsOf(u, nil, o.Header().AppendTo(nil)) // which remembers the names
+// because a response had the tag lately. Requests for u have the route r.
+func (p *Proxy) tagNames(o *cache.Object, u purge.URL, r *route) []string {
+	p.tagsOf(u, nil, o.Header().AppendTo(nil), r) // which remembers the names
 	return p.Purges.Names(o.Tags())
 }
 
@@ -173,15 +173,22 @@ func (p *Proxy) tagNames(o *cache.Object, u purge.URL) []string {
 // takes no tag away.
 func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
 	others := j.stale.Tags()
-	if from304.Has("Surrogate-Key") || from304.Has("Cache-Tag") {
+	if slices.ContainsFunc(from304, func(f field.Field) bool { return j.route.isTagField(f.Name) }) {
 		others = nil
 	}
 	return p.tags(j, others, updated)
 }
 
-// tagless reports whether the answer to x leaves out the tags that its route would send: x's
-// peer is no trusted proxy.
-func (x *exchange) tagless() bool { return x.route != nil && x.route.SendTags && x.trusted == nil }
+// tagless returns the route whose tags are left out of the answer to x, though it would send them: x's
+// peer is no trusted proxy. Nil is none.
+func (x *exchange) tagless() *route {
+	if x.route == nil || !x.route.SendTags || x.trusted != nil {
+		return nil
+	}
+	return x.route
+}
 
-// isTagField reports whether the field is between origin and cache alone.
-func isTagField(name string) bool { return name == "Surrogate-Key" || name == "Cache-Tag" }
+// isTagField reports whether the field is between origin and cache alone. A nil r has none.
+func (r *route) isTagField(name string) bool {
+	return r != nil && slices.ContainsFunc(r.TagFields, func(f purge.TagField) bool { return f.Name == name })
+}

@@ -82,6 +82,9 @@ func (p *Proxy) readTarget(x *exchange) int {
 		return statusBadRequest
 	}
 	target, err := wire.ParseTarget(raw, x.scheme, string(x.method) == "OPTIONS", &x.spelling)
+	if err != nil && x.purges() {
+		target, err = purgedTarget(raw, err)
+	}
 	switch {
 	case err != nil || !x.readHost(target.Authority):
 		return statusBadRequest

@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/rfc9111"
@@ -87,8 +88,10 @@ type Route struct {
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.
 	Key *cachekey.Rules
-	// SendTags forwards Surrogate-Key and Cache-Tag to trusted proxies, so that caches in front of this one can be purged by them.
-	SendTags bool
+	// TagFields are the fields of responses whose values are tags. They end here. SendTags forwards them to trusted proxies, so that
+	// caches in front of this one can be purged by them.
+	TagFields []purge.TagField
+	SendTags  bool
 	// NoVarySearch lets responses say that other queries of their path mean the same.
 	NoVarySearch bool
 	// Rate is how often one client may ask, of what this route matches.

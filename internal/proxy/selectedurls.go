@@ -83,14 +83,15 @@ func (s *selectedURLs) end(all bool) {
 	s.next.Store(nil)
 }
 
-// noteSelected notes what f is about to store, if the store does not find it by its URL.
-func (f *fill) noteSelected() {
+// note notes what f is about to store: its host, if that may be no site's, and its URL, if the store does not find it by that.
+func (f *fill) note() {
+	f.p.unnamedSites.note(f.resource.Host)
 	if f.p.Store.HasDisk() && int(f.head.entry.URLLen) > f.exact.urlLen {
 		f.p.selected.add(f.exact.url)
 	}
 }
 
-// sweptSelected is noteSelected for what a sweep finds stored under name, of which the first urlLen bytes are before Vary.
+// sweptSelected is note for what a sweep finds stored under name, of which the first urlLen bytes are before Vary.
 func (p *Proxy) sweptSelected(name []byte, urlLen int) {
 	scheme, host, target, ok := wire.KeyURL(name)
 	if !ok {

@@ -19,8 +19,8 @@ type selection struct {
 	ranges []rfc9111.Range
 	parts  *byteranges.Parts
 
-	assembled bool // the head is that of one stored part, and the answer is made of several
-	tagless   bool // the client gets no surrogate keys
+	assembled bool   // the head is that of one stored part, and the answer is made of several
+	tagless   *route // whose tags the client does not get; nil: it gets all fields
 }
 
 func (c selection) statusOr(own int) int {
@@ -31,7 +31,7 @@ func (c selection) statusOr(own int) int {
 }
 
 // leavesAll reports whether the answer has all fields of the response.
-func (c selection) leavesAll() bool { return c.status == 0 && !c.assembled && !c.tagless }
+func (c selection) leavesAll() bool { return c.status == 0 && !c.assembled && c.tagless == nil }
 
 // sent is the length of what is sent, -1 if unknown.
 func (c selection) sent() int64 {
@@ -126,7 +126,7 @@ func (c selection) omits(name string) bool {
 	if c.assembled && (name == "Content-Range" || describesMessage(name)) {
 		return true
 	}
-	if c.tagless && isTagField(name) {
+	if c.tagless.isTagField(name) {
 		return true
 	}
 	switch c.status {

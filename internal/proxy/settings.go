@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -45,9 +46,10 @@ type Live struct {
 	// CollapseWait is how long a follower waits for a header before it leads another
 	// fetch, UncacheableFor how long nobody queues for a key after a response that could not be shared.
 	CollapseWait, UncacheableFor time.Duration
-	// PurgeFrom lets these client addresses purge by the method PURGE. Without any, it
-	// is a method like others and goes to the origin.
-	PurgeFrom []netip.Prefix
+	// PurgeFrom lets these client addresses purge by PURGE, BAN and the like, and PurgeToken those who
+	// have it. Where both are there, both are needed. Without either, these are methods like others and go to the origin.
+	PurgeFrom  []netip.Prefix
+	PurgeToken string
 	// CacheStatus says whether responses carry Cache-Status (RFC 9211). With CacheStatusBrief
 	// clients whose address is in no network of CacheStatusTrusted are only told whether
 	// it was a hit, or why the request went forward.
@@ -73,8 +75,9 @@ type settings struct {
 	routes        []*route
 	own           fieldrules.Lines // of texts of ours, where no route is known
 	statusTrusted *forwarded.Trusted
-	rates         *rate.Table // nil: no route has had a rate yet
-	top           *top.Table  // nil: nothing is counted by host and URL
+	purgeToken    [sha256.Size]byte // the digest of PurgeToken
+	rates         *rate.Table       // nil: no route has had a rate yet
+	top           *top.Table        // nil: nothing is counted by host and URL
 	hosts         *countedHosts
 	passwords     *basicauth.Checker // nil: no route has had users yet
 	encoders      *clientSlots       // of clients, among compress.MostOpen
@@ -86,7 +89,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{Live: l, routes: routes, own: fieldrules.OfTexts(&l.Own), statusTrusted: forwarded.New(l.CacheStatusTrusted)}
+	s := &settings{Live: l, routes: routes, own: fieldrules.OfTexts(&l.Own), statusTrusted: forwarded.New(l.CacheStatusTrusted), purgeToken: sha256.Sum256([]byte(l.PurgeToken))}
 	if l.Top.Entries > 0 && l.Top.Window <= 0 {
 		return nil, fmt.Errorf("top: window %v: want more than 0", l.Top.Window)
 	}

@@ -24,7 +24,7 @@ func (f *fill) store() {
 	size, err := copyBody(f.flight, &w, f.resp)
 	abort()
 	_ = f.resp.Body.Close()
-	f.head.trailers = trailersOf(f.resp)
+	f.head.trailers = trailersOf(f.resp, f.route)
 	f.account(f.trace.stored(f.commit(&w, err)), size)
 	f.flight.Finish(err)
 }
@@ -91,7 +91,7 @@ func (f *fill) commit(w *cache.Writer, err error) reason.Reason {
 		return f.p.whyUnstored(kept, max(size, h.length), w.Lost())
 	}
 	admitted := kept == flight.KeptForStore || kept == flight.Outgrown && f.flight.Admitted()
-	f.noteSelected()
+	f.note()
 	o, inMemory := w.Commit(h.entry, body, admitted, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
 	if inMemory {
 		f.flight.Stored(body)

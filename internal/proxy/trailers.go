@@ -52,7 +52,7 @@ func (b *body) Trailers() field.List {
 		return b.along.r.Header().trailers
 	}
 	if d, ok := b.x.from.(fromOrigin); ok {
-		return trailersOf(d.resp)
+		return trailersOf(d.resp, b.x.route)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ const (
 	changeHost
 	changePrefix
 	changePrefixHost // the folded prefixes of a host
+	changeHostTag
 )
 
 // floorBit, added to a kind of marks, says that the change is for the floor of a bucket.
@@ -24,7 +25,7 @@ const floorBit = 0x80
 // change is a mark and its subject. A purge is one or more changes, and a table is the sum of its changes.
 type change struct {
 	kind kind
-	hash uint64 // of a tag, a URL or a host; the site of a prefix; the index of a floor's bucket
+	hash uint64 // of a tag, a tag of a host, a URL or a host; the site of a prefix; the index of a floor's bucket
 	host uint64 // of a prefix; of a floor: the number of buckets
 	text []byte // of a prefix
 	mark
@@ -54,6 +55,8 @@ func (t *Table) marksOf(k kind) *marks {
 	switch k {
 	case changeTag:
 		return t.tags
+	case changeHostTag:
+		return t.hostTags
 	case changeURL:
 		return t.urls
 	case changeHost:
@@ -70,7 +73,7 @@ func (t *Table) changes(f func(change)) {
 	if m := t.all.load(); m != (mark{}) {
 		f(change{kind: changeAll, mark: m})
 	}
-	for _, k := range [...]kind{changeTag, changeURL, changeHost, changePrefixHost} {
+	for _, k := range [...]kind{changeTag, changeHostTag, changeURL, changeHost, changePrefixHost} {
 		t.marksOf(k).changes(k, f)
 	}
 	t.prefixes.changes(f)
@@ -113,7 +116,7 @@ func (c *change) known() bool {
 	switch c.kind &^ floorBit {
 	case changeAll, changePrefix:
 		return c.kind&floorBit == 0
-	case changeTag, changeURL, changeHost, changePrefixHost:
+	case changeTag, changeHostTag, changeURL, changeHost, changePrefixHost:
 		return true
 	}
 	return false

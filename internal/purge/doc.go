@@ -2,7 +2,7 @@
 //
 // It answers one question: was this stored response invalidated since its fetch began? A purge writes one mark, whatever the
 // number of stored responses. It takes the next number of a counter, the generation, and records it for a URL, a prefix of
-// URLs, a host, a tag or everything. A response is stored with the generation at the start of its fetch (Now): the
+// URLs, a host, a tag, a tag of one host or everything. A response is stored with the generation at the start of its fetch (Now): the
 // generation it was born in. It is invalid if one of its marks has a higher one (Check). So a purge reaches a response
 // wherever it is, even on its way from the origin.
 //

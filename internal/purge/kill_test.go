@@ -46,26 +46,30 @@ func TestPurgeUntilKilled(*testing.T) {
 func killOptions() purge.Options { return purge.Options{Tags: 64, URLs: 64, Hosts: 64, Prefixes: 16} }
 
 func purgeNumber(t *purge.Table, i int) {
-	switch i % 4 {
+	switch i % 5 {
 	case 0:
 		t.URL(at("a", fmt.Sprint("/", i)), false)
 	case 1:
 		t.Prefix(at("a", fmt.Sprint("/", i, "/")), false)
 	case 2:
 		t.Host(fmt.Append(nil, "h", i), false)
+	case 3:
+		t.HostTags([]byte("a"), false, t.HashTag(fmt.Sprint(i)))
 	default:
 		t.Tag(t.HashTag(fmt.Sprint(i)), false)
 	}
 }
 
 func checkNumber(t *purge.Table, born uint64, i int) purge.State {
-	switch i % 4 {
+	switch i % 5 {
 	case 0:
 		return t.Check(born, at("a", fmt.Sprint("/", i)), nil)
 	case 1:
 		return t.Check(born, at("a", fmt.Sprint("/", i, "/x")), nil)
 	case 2:
 		return t.Check(born, at(fmt.Sprint("h", i), "/"), nil)
+	case 3:
+		return t.Check(born, at("a", "/"), []uint64{t.HashTag(fmt.Sprint(i))})
 	default:
 		return t.Check(born, at("b", "/"), []uint64{t.HashTag(fmt.Sprint(i))})
 	}

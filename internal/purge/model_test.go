@@ -46,6 +46,8 @@ func (p naivePurge) reaches(u purge.URL, tags []string) bool {
 		return site && bytes.Equal(p.url.Target, u.Target)
 	case "tag":
 		return slices.Contains(tags, p.tag)
+	case "host's tag":
+		return host && slices.Contains(tags, p.tag)
 	}
 	return true
 }
@@ -60,6 +62,8 @@ func (p naivePurge) do(t *purge.Table) {
 		t.URL(p.url, p.soft)
 	case "tag":
 		t.Tag(t.HashTag(p.tag), p.soft)
+	case "host's tag":
+		t.HostTags(p.url.Host, p.soft, t.HashTag(p.tag))
 	default:
 		t.All(p.soft)
 	}
@@ -91,8 +95,10 @@ func (w world) purge() naivePurge {
 		p.kind = "host"
 	case n < 30:
 		p.kind = "url"
-	case n < 60:
+	case n < 50:
 		p.kind = "tag"
+	case n < 60:
+		p.kind = "host's tag"
 	}
 	return p
 }

@@ -5,7 +5,7 @@ import "fmt"
 // Options set how many marks of each kind are held exactly. They bound memory, not the number of purges. At half of a number
 // the marks are to be settled. Above it the oldest marks fold, and purge more than they were for. Zero is the default.
 type Options struct {
-	// Tags and URLs (65,536 each) and Hosts (4,096) take 2 bytes for each mark of the number, about 40 for each mark held.
+	// Tags and URLs (65,536 each; Tags once more for those of one host) and Hosts (4,096) take 2 bytes for each mark of the number, about 40 for each mark held.
 	// There are four times as many marks at most.
 	Tags, URLs, Hosts int
 	// Prefixes (1,024) take about 100 bytes and their text each. A purge by prefix copies the list without the texts; a

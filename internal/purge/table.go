@@ -30,6 +30,7 @@ type Table struct {
 	folded   atomic.Uint64
 	all      atomicMark
 	tags     *marks
+	hostTags *marks // of tags of one host
 	urls     *marks
 	hosts    *marks
 	prefixes *prefixes
@@ -49,6 +50,7 @@ func New(o Options) *Table {
 	return &Table{
 		seed:     random(),
 		tags:     newMarks(or(o.Tags, defaultTags, "Tags")),
+		hostTags: newMarks(or(o.Tags, defaultTags, "Tags")),
 		urls:     newMarks(or(o.URLs, defaultURLs, "URLs")),
 		hosts:    newMarks(or(o.Hosts, defaultHosts, "Hosts")),
 		prefixes: newPrefixes(or(o.Prefixes, defaultPrefixes, "Prefixes")),
@@ -126,6 +128,17 @@ func (t *Table) Tag(tag uint64, soft bool) {
 	t.purge(soft, change{kind: changeTag, hash: tag})
 }
 
+// HostTags purges the responses of the canonical host, port included, under any scheme, that have one of the tags. It reaches
+// those of the same host that have too many tags to tell, and of no other.
+func (t *Table) HostTags(host []byte, soft bool, tags ...uint64) {
+	h := t.hash(host)
+	changes := make([]change, 0, len(tags)+1)
+	for _, tag := range append([]uint64{AnyTag}, tags...) {
+		changes = append(changes, change{kind: changeHostTag, hash: hostTag(h, tag)})
+	}
+	t.purge(soft, changes...)
+}
+
 // Check returns the state of a response by the purges so far: born is the generation at the start of its fetch, u its URL,
 // tags what AppendTag collected. It keeps and changes no argument and allocates nothing. If nothing was purged since born,
 // it costs one atomic load.
@@ -145,11 +158,15 @@ func (t *Table) check(born uint64, u URL, tags []uint64) State {
 		s = max(s, t.tagState(born, tags))
 	}
 	byHost, byPrefix, byURL := t.hosts.after(born), t.prefixes.after(born), t.urls.after(born)
-	if s == Gone || !byHost && !byPrefix && !byURL {
+	byHostTag := len(tags) > 0 && t.hostTags.after(born)
+	if s == Gone || !byHost && !byPrefix && !byURL && !byHostTag {
 		return s
 	}
 	host := t.hash(u.Host)
 	site := t.site(u.Scheme, host)
+	if byHostTag {
+		s = max(s, t.hostTagState(born, host, tags))
+	}
 	if byHost {
 		s = max(s, t.hosts.state(born, host))
 	}
@@ -164,7 +181,7 @@ func (t *Table) check(born uint64, u URL, tags []uint64) State {
 
 // Stats has the numbers of a Table. It may or may not include changes made while it is read.
 type Stats struct {
-	// Tags, URLs, Hosts and Prefixes are the marks held.
+	// Tags, URLs, Hosts and Prefixes are the marks held; Tags has those of one host, too.
 	Tags, URLs, Hosts, Prefixes int
 	// Folded counts the marks that folded: since then they purge more than they were for.
 	Folded uint64
@@ -173,7 +190,7 @@ type Stats struct {
 // Stats returns the numbers of the Table.
 func (t *Table) Stats() Stats {
 	return Stats{
-		Tags: t.tags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
+		Tags: t.tags.count() + t.hostTags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
 		Prefixes: len(*t.prefixes.sorted.Load()),
 		Folded:   t.folded.Load(),
 	}
@@ -194,7 +211,7 @@ func (t *Table) purgeLocked(soft bool, changes []change) {
 		t.file.noteLocked(c)
 	}
 	t.latest.Store(next)
-	share := max(t.tags.fillRatio(), t.urls.fillRatio(), t.hosts.fillRatio(), t.prefixes.fillRatio())
+	share := max(t.tags.fillRatio(), t.hostTags.fillRatio(), t.urls.fillRatio(), t.hosts.fillRatio(), t.prefixes.fillRatio())
 	t.mu.Unlock()
 	if share >= crowdedShare && t.crowded != nil {
 		t.crowded(share >= 1)
@@ -220,7 +237,7 @@ func (t *Table) Settle(generation uint64) {
 	}
 	t.file.settledLocked()
 	t.settled.Store(generation) // before the marks are dropped, so that a look-up that misses one sees that
-	for _, marks := range [...]*marks{t.tags, t.urls, t.hosts} {
+	for _, marks := range [...]*marks{t.tags, t.hostTags, t.urls, t.hosts} {
 		marks.settle(generation)
 	}
 	t.prefixes.settle(generation)

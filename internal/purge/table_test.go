@@ -21,7 +21,10 @@ func purges() map[string]func(t *purge.Table, soft bool) {
 		"prefix": func(t *purge.Table, soft bool) { t.Prefix(at("a", "/img/l"), soft) },
 		"url":    func(t *purge.Table, soft bool) { t.URL(at("a", "/img/logo.png"), soft) },
 		"tag":    func(t *purge.Table, soft bool) { t.Tag(t.HashTag("red"), soft) },
-		"group":  func(t *purge.Table, soft bool) { t.Tag(t.HashGroup("http", []byte("a"), "red"), soft) },
+		"tag of the host": func(t *purge.Table, soft bool) {
+			t.HostTags([]byte("a"), soft, t.HashTag("other"), t.HashTag("red"))
+		},
+		"group": func(t *purge.Table, soft bool) { t.Tag(t.HashGroup("http", []byte("a"), "red"), soft) },
 	}
 }
 
@@ -197,7 +200,7 @@ func TestStatsCountWhatIsHeld(t *testing.T) {
 			mark(table, false)
 		}
 	}
-	want := purge.Stats{Tags: 2, URLs: 1, Hosts: 1, Prefixes: 1}
+	want := purge.Stats{Tags: 2 + 3, URLs: 1, Hosts: 1, Prefixes: 1}
 	if got := table.Stats(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

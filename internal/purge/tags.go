@@ -40,20 +40,35 @@ func AppendTag(tags []uint64, tag uint64) []uint64 {
 	return append(tags, tag)
 }
 
-// AppendTags adds the tags in a response's Surrogate-Key and Cache-Tag fields to tags, as AppendTag does. The first is a
-// space-separated list, the second a comma-separated one; neither has a standard.
-func (t *Table) AppendTags(tags []uint64, h field.List) []uint64 {
+// TagField is a field of responses that lists tags. None has a standard.
+type TagField struct {
+	Name       string // canonical
+	Separators string // the characters between two tags
+}
+
+// TagFieldOf returns the field of this canonical name, with the separators that the programs that send it use. In a field that no
+// program is known for, commas and white space separate tags.
+func TagFieldOf(name string) TagField {
+	switch name {
+	case "Surrogate-Key":
+		return TagField{name, " \t"}
+	case "Cache-Tag", "X-Magento-Tags", "X-Cache-Tags", "X-Amz-Meta-Cache-Tag":
+		return TagField{name, ","}
+	}
+	return TagField{name, ", \t"}
+}
+
+// AppendTags adds the tags in the fields of a response to tags, as AppendTag does.
+func (t *Table) AppendTags(tags []uint64, h field.List, fields []TagField) []uint64 {
 	for i := range h {
-		switch h[i].Name {
-		case "Surrogate-Key":
-			for name := range strings.FieldsFuncSeq(h[i].Value, blank) {
+		at := slices.IndexFunc(fields, func(f TagField) bool { return f.Name == h[i].Name })
+		if at < 0 {
+			continue
+		}
+		separates := func(r rune) bool { return strings.ContainsRune(fields[at].Separators, r) }
+		for name := range strings.FieldsFuncSeq(h[i].Value, separates) {
+			if name = strings.Trim(name, " \t"); name != "" {
 				tags = t.appendNamed(tags, name)
-			}
-		case "Cache-Tag":
-			for name := range strings.SplitSeq(h[i].Value, ",") {
-				if name = strings.Trim(name, " \t"); name != "" {
-					tags = t.appendNamed(tags, name)
-				}
 			}
 		}
 	}
@@ -72,8 +87,6 @@ func (t *Table) appendNamed(tags []uint64, name string) []uint64 {
 	return AppendTag(tags, tag)
 }
 
-func blank(r rune) bool { return r == ' ' || r == '\t' }
-
 // tagState returns the state of a response born then by the marks for tags.
 func (t *Table) tagState(born uint64, tags []uint64) State {
 	s := Valid
@@ -82,6 +95,20 @@ func (t *Table) tagState(born uint64, tags []uint64) State {
 			return t.tags.newest.load().state(born)
 		}
 		if s = max(s, t.tags.state(born, tag)); s == Gone {
+			break
+		}
+	}
+	return s
+}
+
+// hostTag is the hash of a tag of a host. That of AnyTag stands for every tag of the host.
+func hostTag(host, tag uint64) uint64 { return bits.RotateLeft64(host, 17) ^ tag }
+
+// hostTagState returns the state of a response of a host, born then, by the marks for tags of this host.
+func (t *Table) hostTagState(born, host uint64, tags []uint64) State {
+	s := Valid
+	for _, tag := range tags {
+		if s = max(s, t.hostTags.state(born, hostTag(host, tag))); s == Gone {
 			break
 		}
 	}

@@ -10,7 +10,15 @@ import (
 	"edgeproxy/internal/purge"
 )
 
-func TestAppendTagsReadsBothFields(t *testing.T) {
+// tagFields are fields of each kind.
+func tagFields() (out []purge.TagField) {
+	for _, name := range []string{"Surrogate-Key", "Cache-Tag", "Xkey", "X-Magento-Tags", "X-Cache-Tags", "X-Amz-Meta-Cache-Tag", "X-Own-Tags"} {
+		out = append(out, purge.TagFieldOf(name))
+	}
+	return out
+}
+
+func TestAppendTagsReadsAllFields(t *testing.T) {
 	table := purge.New(purge.Options{})
 	f := func(h field.List, names ...string) {
 		t.Helper()
@@ -18,7 +26,7 @@ func TestAppendTagsReadsBothFields(t *testing.T) {
 		for _, name := range names {
 			want = append(want, table.HashTag(name))
 		}
-		if got := table.AppendTags(nil, h); !slices.Equal(got, want) {
+		if got := table.AppendTags(nil, h, tagFields()); !slices.Equal(got, want) {
 			t.Errorf("%v: got %d tags, want those of %q", h, len(got), names)
 		}
 	}
@@ -29,6 +37,9 @@ func TestAppendTagsReadsBothFields(t *testing.T) {
 	f(field.List{{Name: "Surrogate-Key", Value: "a,b"}}, "a,b")
 	f(field.List{{Name: "Cache-Tag", Value: "a, b c ,d"}}, "a", "b c", "d")
 	f(field.List{{Name: "Surrogate-Key", Value: "a b"}, {Name: "Surrogate-Key", Value: "b c"}, {Name: "Cache-Tag", Value: "c,d"}}, "a", "b", "c", "d")
+	f(field.List{{Name: "Xkey", Value: "a b, c"}, {Name: "X-Magento-Tags", Value: "cat_p_1,cat_p_1,FPC"}}, "a", "b", "c", "cat_p_1", "FPC")
+	f(field.List{{Name: "X-Cache-Tags", Value: "a,b"}, {Name: "X-Amz-Meta-Cache-Tag", Value: "b, c d"}}, "a", "b", "c d")
+	f(field.List{{Name: "X-Own-Tags", Value: "a, b c,,d\te"}}, "a", "b", "c", "d", "e")
 	f(field.List{{Name: "X-Key", Value: "a"}})
 }
 
@@ -42,14 +53,14 @@ func TestTooManyTagsAreEveryTag(t *testing.T) {
 	keys := func(extra string) field.List {
 		return field.List{{Name: "Surrogate-Key", Value: strings.Join(names, " ") + extra}}
 	}
-	exact := table.AppendTags(nil, keys(""))
+	exact := table.AppendTags(nil, keys(""), tagFields())
 	if len(exact) != purge.MaxTags {
 		t.Fatalf("got %d tags, want %d", len(exact), purge.MaxTags)
 	}
-	if again := table.AppendTags(exact, keys("")); len(again) != purge.MaxTags {
+	if again := table.AppendTags(exact, keys(""), tagFields()); len(again) != purge.MaxTags {
 		t.Errorf("the same tags once more: got %d, want %d", len(again), purge.MaxTags)
 	}
-	many := table.AppendTags(nil, keys(" one more and another"))
+	many := table.AppendTags(nil, keys(" one more and another"), tagFields())
 	if !slices.Equal(many, []uint64{purge.AnyTag}) {
 		t.Fatalf("got %d tags, want AnyTag alone", len(many))
 	}
@@ -82,5 +93,34 @@ func TestGroupsBelongToOneOrigin(t *testing.T) {
 	}
 	if a, b := table.HashGroup("http", []byte("a"), "g"), table.HashGroup("http", []byte("a"), "g"); a != b {
 		t.Errorf("the same group twice: got %x and %x, want one hash", a, b)
+	}
+}
+
+// A purge of a tag of one host reached those of other hosts that have too many tags to tell.
+func TestATagOfOneHostReachedAnother(t *testing.T) {
+	table := purge.New(purge.Options{})
+	born := table.Now()
+	table.HostTags([]byte("a"), false, table.HashTag("red"))
+	f := func(host string, want purge.State, tags ...uint64) {
+		t.Helper()
+		for _, scheme := range []string{"http", "https"} {
+			u := purge.URL{Scheme: scheme, Host: []byte(host), Target: []byte("/")}
+			if got := table.Check(born, u, tags); got != want {
+				t.Errorf("%s://%s with %d: got %v, want %v", scheme, host, tags, got, want)
+			}
+		}
+	}
+	f("a", purge.Gone, table.HashTag("blue"), table.HashTag("red"))
+	f("a", purge.Gone, purge.AnyTag)
+	f("a", purge.Valid, table.HashTag("blue"))
+	f("a", purge.Valid)
+	f("a:8080", purge.Valid, table.HashTag("red"))
+	f("b", purge.Valid, table.HashTag("red"))
+	f("b", purge.Valid, purge.AnyTag)
+	table.Tag(table.HashTag("red"), true)
+	f("b", purge.Stale, table.HashTag("red"))
+	f("b", purge.Stale, purge.AnyTag)
+	if got := table.Stats().Tags; got != 3 {
+		t.Errorf("got %d marks of tags, want 3: that of the host, that for too many tags, and the other", got)
 	}
 }

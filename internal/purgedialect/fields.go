@@ -1,0 +1,284 @@
+package purgedialect
+
+import (
+	"slices"
+	"strings"
+
+	"edgeproxy/internal/field"
+)
+
+// This file sorts the fields of a purge: by what it goes, what bounds it, and what is not understood.
+
+// reading is how the value of a field is read.
+type reading uint8
+
+const (
+	unknown     reading = iota
+	tagWords            // tags with spaces between them
+	tagList             // tags with spaces or commas between them
+	softTagList         // the same, to become stale
+	tagCommas           // tags with commas between them
+	tagPattern          // a pattern for tags, or a list of them
+	urlPattern          // of BAN
+	hostPattern
+	typePattern // of BAN
+	banExpression
+	purgeWay  // how the target is read
+	softFlag  // all becomes stale
+	clearFlag // all of the host
+)
+
+// readings are those of the fields that programs send with purges. Names are canonical.
+var readings = map[string]reading{
+	"Xkey-Purge": tagList, "Xkey": tagList, // varnish-modules, Shopware
+	"Surrogate-Key":    tagWords, // Fastly
+	"Xkey-Softpurge":   softTagList,
+	"Cache-Tag":        tagCommas,
+	"X-Cache-Tags":     tagPattern, // FOSHttpCache
+	"Cache-Tags":       tagPattern, // Drupal
+	"Purge-Cache-Tags": tagPattern, // Drupal
+	"X-Magento-Tags":   tagPattern, "X-Magento-Tags-Pattern": tagPattern,
+	"X-Cache-Tags-Pattern":  tagPattern, // Proxy Cache Purge for WordPress
+	"Apiplatform-Ban-Regex": tagPattern,
+	"X-Url":                 urlPattern, "X-Ban-Url": urlPattern, "X-Ban-Regex": urlPattern,
+	"X-Host": hostPattern, "X-Ban-Host": hostPattern,
+	"X-Content-Type": typePattern, "X-Ban-Content-Type": typePattern,
+	"X-Ban-Expression":  banExpression,
+	"X-Purge-Method":    purgeWay, // of programs for WordPress
+	"Fastly-Soft-Purge": softFlag,
+	"Clear-Cache":       clearFlag, // FOSHttpCache for Symfony
+	"X-Pool":            unknown,   // Magento, for what its origin has called a pool
+	"X-Location-Id":     unknown,   // eZ Publish
+	"Key":               unknown,   // eZ Platform 1
+}
+
+// telling are words in the name of a field that say that it is about what to purge.
+var telling = []string{"purge", "purges", "ban", "bans", "tag", "tags", "xkey", "invalidate", "invalidates", "invalidation", "flush", "softpurge", "pattern", "regex"}
+
+// proving are last words of the names of fields that prove who asks. purge.allow and purge.token_file say who may.
+var proving = []string{"token", "key", "auth", "secret", "signature"}
+
+// readingOf returns how a field is read, and whether it is about what to purge.
+func readingOf(name string) (as reading, about bool) {
+	if as, about = readings[name]; about {
+		return as, true
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '-' || c == '_' })
+	if len(words) == 0 || slices.Contains(proving, words[len(words)-1]) {
+		return unknown, false
+	}
+	return unknown, slices.ContainsFunc(words, func(w string) bool { return slices.Contains(telling, w) })
+}
+
+// way is how the target of a PURGE is read.
+type way uint8
+
+const (
+	wayNone      way = iota
+	wayExact         // as the URL that it is
+	wayPattern       // as a pattern for URLs
+	wayTags          // not at all: a field has the tags
+	wayBanRegexp     // not at all: a field has a pattern
+)
+
+var ways = map[string]way{"default": wayExact, "exact": wayExact, "regex": wayPattern, "tags": wayTags, "ban-regex": wayBanRegexp}
+
+// named is a field that may be given once.
+type named struct{ name, value string }
+
+// given is what the fields of a request say.
+type given struct {
+	tags, softTags   []string
+	everyTag         bool
+	tagField         string // the first field with tags
+	url, types       named
+	expression, soft named
+	clear, cookie    named
+	wayField         named
+	way              way
+}
+
+// given sorts the fields.
+func (r *Request) given() (*given, error) {
+	g := &given{}
+	for _, f := range r.Fields {
+		if err := r.note(g, f); err != nil {
+			return nil, err
+		}
+	}
+	g.tags, g.softTags = distinct(g.tags), distinct(g.softTags)
+	return g, nil
+}
+
+// note notes one field.
+func (r *Request) note(g *given, f field.Field) error {
+	as, about := readingOf(f.Name)
+	switch {
+	case f.Name == "Cookie" && r.Method == methodBan:
+		return &Error{f.Name, f.Value, "want none: what is stored is not selected by it"}
+	case !about:
+		return nil
+	}
+	switch as {
+	case tagWords, tagList, softTagList, tagCommas, tagPattern:
+		return g.noteTags(as, f)
+	case urlPattern:
+		return once(&g.url, f)
+	case hostPattern:
+		return r.checkHosts(f.Name, f.Value)
+	case typePattern:
+		return once(&g.types, f)
+	case banExpression:
+		return once(&g.expression, f)
+	case purgeWay:
+		return g.noteWay(f)
+	case softFlag:
+		return once(&g.soft, f)
+	case clearFlag:
+		return once(&g.clear, f)
+	case unknown:
+	}
+	return &Error{f.Name, f.Value, "this field is not understood"}
+}
+
+// once notes a field that may not be given twice.
+func once(to *named, f field.Field) error {
+	if to.name != "" {
+		return &Error{f.Name, f.Value, "want it once, and nothing beside it that says the same"}
+	}
+	*to = named{f.Name, f.Value}
+	return nil
+}
+
+func (g *given) noteTags(as reading, f field.Field) (err error) {
+	if g.tagField == "" {
+		g.tagField = f.Name
+	}
+	var tags []string
+	every := false
+	switch as {
+	case tagCommas:
+		tags = listed(f.Value, ",")
+	case tagPattern:
+		tags, every, err = tagsOf(f.Name, f.Value)
+	case tagWords:
+		tags = listed(f.Value, " \t")
+	default:
+		tags = listed(f.Value, ", \t")
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(tags) == 0 && !every:
+		return &Error{f.Name, f.Value, wantTags}
+	case as == softTagList:
+		g.softTags = append(g.softTags, tags...)
+	default:
+		g.tags, g.everyTag = append(g.tags, tags...), g.everyTag || every
+	}
+	return nil
+}
+
+func (g *given) noteWay(f field.Field) error {
+	if err := once(&g.wayField, f); err != nil {
+		return err
+	}
+	known := false
+	if g.way, known = ways[strings.ToLower(f.Value)]; !known {
+		return &Error{f.Name, f.Value, "want regex, exact, default, tags or ban-regex"}
+	}
+	return nil
+}
+
+// distinct returns each tag once, in order.
+func distinct(tags []string) (out []string) {
+	seen := make(map[string]bool, len(tags))
+	for _, tag := range tags {
+		if !seen[tag] {
+			seen[tag] = true
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+// checkBounds refuses what would make a purge smaller in a way that is not understood.
+func (r *Request) checkBounds(g *given) error {
+	if t := g.types; t.name != "" && !isAnything(t.value) {
+		return &Error{t.name, t.value, "want .*: what is stored is not selected by its type"}
+	}
+	for _, f := range []named{g.url, g.types, g.expression} {
+		if f.name != "" && r.Method != methodBan && g.way != wayBanRegexp {
+			return &Error{f.name, f.value, "want the method BAN with this field"}
+		}
+	}
+	return nil
+}
+
+// by is what a purge goes by.
+type by uint8
+
+const (
+	byTarget by = iota
+	byTags
+	byURL
+	byExpression
+	byClear
+)
+
+// selector returns what the purge goes by. A request with two of these is not understood, but BAN with tags may have a pattern for URLs.
+func (g *given) selector() (by, error) {
+	found, name := byTarget, ""
+	for _, s := range []struct {
+		by   by
+		name string
+	}{{byTags, g.tagField}, {byExpression, g.expression.name}, {byClear, g.clear.name}, {byURL, g.url.name}} {
+		switch {
+		case s.name == "" || found == byTags && s.by == byURL:
+		case name != "":
+			return found, &Error{s.name, "", "want it without " + name}
+		default:
+			found, name = s.by, s.name
+		}
+	}
+	if err := g.checkWay(found); err != nil {
+		return found, err
+	}
+	if c := g.clear; c.name != "" && !strings.EqualFold(c.value, "true") && c.value != "1" {
+		return found, &Error{c.name, c.value, "want true"}
+	}
+	return found, nil
+}
+
+// checkWay refuses an X-Purge-Method that says another thing than the rest of the request.
+func (g *given) checkWay(found by) error {
+	wants := ""
+	switch {
+	case g.way == wayTags && found != byTags:
+		wants = "want a field with tags beside it"
+	case g.way == wayBanRegexp && (found != byURL || g.url.name != "X-Ban-Regex"):
+		wants = "want X-Ban-Regex beside it"
+	case (g.way == wayExact || g.way == wayPattern) && found != byTarget:
+		wants = "want it without another field that says what to purge"
+	default:
+		return nil
+	}
+	return &Error{g.wayField.name, g.wayField.value, wants}
+}
+
+// softly reports whether all is to become stale.
+func (g *given) softly() (bool, error) {
+	switch strings.ToLower(g.soft.value) {
+	case "1", "true":
+		if len(g.tags) > 0 && g.tagField == "Xkey-Purge" {
+			return false, &Error{g.soft.name, g.soft.value, "want xkey-softpurge in place of xkey-purge"}
+		}
+		return true, nil
+	case "0", "false":
+		return false, nil
+	}
+	if g.soft.name != "" {
+		return false, &Error{g.soft.name, g.soft.value, "want 1"}
+	}
+	return false, nil
+}
