@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,10 +26,10 @@ func purgeCommand() *cobra.Command {
 		Short: "Purge stored responses from a running proxy",
 		Long: "Purge stored responses from a running proxy, or with --soft mark them as stale: those\n" +
 			"of a URL with all its variants, of URLs with a prefix, of a host, with a tag\n" +
-			"(Surrogate-Key, Cache-Tag, Cache-Groups), or all. Responses that are just being\n" +
-			"fetched from the origin are not stored either.",
+			"(the fields in cache.tag_fields, and Cache-Groups), or all. Responses that are\n" +
+			"just being fetched from the origin are not stored either.",
 		Example: "  edgeproxy purge --url http://www.example.com/style.css\n" +
-			"  edgeproxy purge --tag product-7 --tag product-8 --soft\n" +
+			"  edgeproxy purge --tag product-7,product-8 --soft\n" +
 			"  edgeproxy purge --prefix http://www.example.com/shop/ --admin 127.0.0.1:9980",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -56,7 +57,7 @@ func purgeCommand() *cobra.Command {
 	flags.StringArrayVar(&f.urls, "url", nil, "an absolute `URL`; --url, --prefix, --host and --tag may be repeated")
 	flags.StringArrayVar(&f.prefixes, "prefix", nil, "a `PREFIX` of absolute URLs with its scheme, such as http://a.example/img/")
 	flags.StringArrayVar(&f.hosts, "host", nil, "a `HOST`, with its port if that is not the default one")
-	flags.StringArrayVar(&f.tags, "tag", nil, "a `TAG` as the origin sent it")
+	flags.StringArrayVar(&f.tags, "tag", nil, "a `TAG` as the origin sent it, or several with commas between them")
 	flags.BoolVar(&f.all, "all", false, "everything")
 	flags.BoolVar(&f.soft, "soft", false, "mark as stale instead: the next request revalidates or fetches again")
 	flags.StringVar(&f.admin, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
@@ -67,10 +68,14 @@ func purgeCommand() *cobra.Command {
 // order returns the purge that the flags describe.
 func (f *purgeFlags) order() (purgeOrder, error) {
 	o := purgeOrder{soft: f.soft}
+	tags, err := splitTags(f.tags)
+	if err != nil {
+		return o, err
+	}
 	for _, given := range []struct {
 		by     string
 		values []string
-	}{{"url", f.urls}, {"prefix", f.prefixes}, {"host", f.hosts}, {"tag", f.tags}} {
+	}{{"url", f.urls}, {"prefix", f.prefixes}, {"host", f.hosts}, {"tag", tags}} {
 		switch {
 		case len(given.values) == 0:
 			continue
@@ -90,6 +95,19 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 		return o, errors.New("purge: want --url, --prefix, --host, --tag or --all")
 	}
 	return o, nil
+}
+
+// splitTags returns the tags of lists with commas.
+func splitTags(lists []string) (tags []string, err error) {
+	for _, list := range lists {
+		for tag := range strings.SplitSeq(list, ",") {
+			if tag = strings.TrimSpace(tag); tag == "" {
+				return nil, fmt.Errorf("purge: --tag %q: want a tag, or tags with one comma between two", list)
+			}
+			tags = append(tags, tag)
+		}
+	}
+	return tags, nil
 }
 
 // report prints the result.

@@ -56,6 +56,7 @@ func TestPurgeCommandReachesWhatItSays(t *testing.T) {
 	f(stored, stored, fmt.Sprintf("purged: url [%q %q] (objects: 2)", site+"/x/a", site+"/x/b"), "--url", site+"/x/a", "--url="+site+"/x/b")
 	f(hit, stored, `purged: tag ["tag-b"]`, "--tag", "tag-b")
 	f(hit, validated, `made stale: tag ["tag-b"]`, "--tag", "tag-b", "--soft")
+	f(stored, stored, `purged: tag ["tag-a" "tag-b"]`, "--tag", "tag-a, tag-b")
 	f(stored, stored, fmt.Sprintf("purged: prefix [%q]", site+"/x/"), "--prefix", site+"/x/")
 	f(hit, hit, `purged: host ["other.test"]`, "--host", "other.test")
 	f(stored, stored, fmt.Sprintf("purged: host [%q]", s.address), "--host", s.address)
@@ -94,7 +95,8 @@ func TestPurgeCommandRefuses(t *testing.T) {
 	}
 	f(exitUsage, `url "/a": want an absolute URL`, "--url", "/a", "--admin", s.admin)
 	f(exitUsage, `host "http://a": malformed Host`, "--host", "http://a", "--admin", s.admin)
-	f(exitUsage, "tag: want a string", "--tag", "", "--admin", s.admin)
+	f(exitUsage, `--tag "": want a tag`, "--tag", "", "--admin", s.admin)
+	f(exitUsage, `--tag "a,,b": want a tag`, "--tag", "a,,b", "--admin", s.admin)
 	f(exitFailed, "connection refused", "--all", "--admin", nobody.Listener.Addr().String())
 	f(exitFailed, "not the answer of an admin listener", "--all", "--admin", web.Listener.Addr().String())
 	f(exitFailed, "418 I'm a teapot: not the answer of an admin listener", "--all", "--admin", broken.Listener.Addr().String())
