@@ -43,9 +43,27 @@ func Program(tb testing.TB, names ...string) string {
 			return path
 		}
 	}
-	if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
-		tb.Fatalf("%s is not there", names[0])
-	}
-	tb.Skipf("%s is not there", names[0])
+	notThere(tb, names[0])
 	return ""
+}
+
+// File returns when a file that matches the pattern is there, which comes with what a program needs. Without it the test is skipped, or
+// fails where all tests have to run.
+func File(tb testing.TB, pattern string) {
+	tb.Helper()
+	if !installed([]string{pattern}) {
+		tb.Fatalf("%s is not in the list of .ci/run, so a new machine would not have it", pattern)
+	}
+	if found, err := filepath.Glob(pattern); err != nil || len(found) == 0 {
+		notThere(tb, pattern)
+	}
+}
+
+// notThere skips the test, or fails it where all tests have to run.
+func notThere(tb testing.TB, name string) {
+	tb.Helper()
+	if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
+		tb.Fatalf("%s is not there", name)
+	}
+	tb.Skipf("%s is not there", name)
 }
