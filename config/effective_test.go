@@ -73,7 +73,7 @@ func TestWhatAFlagLeftWithoutUseIsPrintedAsAComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\n  policy: always\n", "\n  # open_below: 0.5\n", "\n  # state: s\n", "\n    # stage_bytes: 1MiB\n"} {
+	for _, want := range []string{"\n  policy: always\n", "\n  # open_below: 0.5\n", "\n  state: s\n", "\n    # stage_bytes: 1MiB\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -46,9 +46,6 @@ func (v *validator) unusedGateKeys() {
 	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.noErrorAt("admission.policy", "routes") {
 		return
 	}
-	if a.State != "" && !v.c.usesAny(policy.Policy.Remembers) && v.noErrorAt(stateFile) {
-		v.fail(stateFile, `want ""`+noRouteOf(policy.Policy.Remembers))
-	}
 	if v.c.usesAny(policy.Policy.Chooses) {
 		return
 	}

@@ -14,7 +14,7 @@ are made from the tables in config/, and ` + "`make settings`" + ` makes them an
 
 - ` + "`edgeproxy config init > edge.yaml`" + ` prints a short file to begin with, ` + "`edgeproxy check -c edge.yaml`" + ` validates a file, and
   ` + "`edgeproxy config print -c edge.yaml`" + ` prints what is in force, with defaults filled in and secrets as stars.
-- An unknown key is an error. Sizes take B, KB, KiB, MB, MiB, GB and GiB; durations need a unit (ms, s, m, h).
+- An unknown key is an error. Sizes take B, KB, KiB, MB, MiB, GB and GiB; durations need a unit (ms, s, m, h, d, w).
 - ` + "`${VAR}` and `${VAR:-default}`" + ` are expanded in values, ` + "`$$`" + ` is a dollar sign.
 - Live settings take effect when the file is read again, the others with a restart.
 - ` + "`routes[]`" + ` is each element of the list of routes, ` + "`origins.*`" + ` each origin.

@@ -22,8 +22,8 @@ func Schema() []byte {
 			"anyOf":       []any{object{"const": 0}, object{"type": "string", "pattern": `^([0-9]*\.?[0-9]+ ?([KkMmGg][Ii]?)?[Bb]|0)$`}},
 		}),
 		"duration": orVariable(object{
-			"description": "a duration with units: ms, s, m or h, such as 30s or 1h30m",
-			"type":        "string", "pattern": `^\+?([0-9]*\.?[0-9]+(ns|us|µs|μs|ms|s|m|h))+$`,
+			"description": "a duration with units: ms, s, m, h, d or w, such as 30s or 1h30m",
+			"type":        "string", "pattern": `^\+?([0-9]*\.?[0-9]+(ns|us|µs|μs|ms|s|m|h|d|w))+$`,
 		}),
 	}
 	var out bytes.Buffer

@@ -39,12 +39,27 @@ func word[T ~string](d *decoder, dst *T, words []T, later ...T) func(node) {
 		case !ok:
 		case slices.Contains(words, T(s)):
 			*dst = T(s)
+		case slices.Contains(words, otherSeparator(T(s))): // second_hit is second-hit
+			*dst = otherSeparator(T(s))
 		case slices.Contains(later, T(s)):
 			d.fail(n.path, notYet+", "+want)
 		default:
 			d.fail(n.path, want)
 		}
 	}
+}
+
+// otherSeparator returns w with - for _, or _ for -: keys have the one, and some words the other.
+func otherSeparator[T ~string](w T) T {
+	return T(strings.Map(func(r rune) rune {
+		switch r {
+		case '-':
+			return '_'
+		case '_':
+			return '-'
+		}
+		return r
+	}, string(w)))
 }
 
 // oneOf lists words as a sentence does.
@@ -74,7 +89,7 @@ func (d *decoder) duration(dst *time.Duration) func(node) {
 	if example == 0 {
 		example = 30 * time.Second
 	}
-	want := "want a duration with a unit (ms, s, m or h), such as " + formatDuration(example)
+	want := "want a duration with a unit (ms, s, m, h, d or w), such as " + formatDuration(example)
 	return converted(d, dst, want, func(s string) (time.Duration, error) { return parseDuration(s, example) })
 }
 

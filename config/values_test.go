@@ -47,12 +47,12 @@ func TestParseSizeRefuses(t *testing.T) {
 }
 
 func TestParseDurationLimits(t *testing.T) {
-	for _, text := range []string{"", "0", "30", "-1ns", "8760h1ns", "1d", "1 h", "h", "1e400h", "99999999h"} {
+	for _, text := range []string{"", "0", "30", "-1ns", "8760h1ns", "d", "1 d", "-1d", "1e2d", "1d-1h", "53w", "1y", "1_0d", "1 h", "h", "1e400h", "99999999h"} {
 		if got, err := parseDuration(text, time.Second); err == nil {
 			t.Errorf("parseDuration(%q): got %s, want an error", text, got)
 		}
 	}
-	for text, want := range map[string]time.Duration{"0s": 0, "1ns": 1, "8760h": 8760 * time.Hour, "1h30m": 90 * time.Minute} {
+	for text, want := range map[string]time.Duration{"0s": 0, "1ns": 1, "8760h": 8760 * time.Hour, "1h30m": 90 * time.Minute, "1d": 24 * time.Hour, "1.5d": 36 * time.Hour, "1w2d3h": 219 * time.Hour, "2d1w": 216 * time.Hour, "365d": maxDuration} {
 		if got, err := parseDuration(text, time.Second); err != nil || got != want {
 			t.Errorf("parseDuration(%q): got %s, %v, want %s", text, got, err, want)
 		}
@@ -156,4 +156,26 @@ func TestShownHidesWhatMayBeAPassword(t *testing.T) {
 			t.Errorf("shown(%q): got %s, want %s", text, got, want)
 		}
 	}
+}
+
+// policy: second_hit was refused, as the word has a hyphen, though the section of the same name has none.
+func TestAWordMayHaveTheOtherSeparator(t *testing.T) {
+	c, err := Parse("edge.yaml", []byte("origins: {app: {servers: [\"http://h\"], balance: least-connections}}\nadmission: {policy: second_hit}\n"))
+	if err != nil || c.Admission.Policy != PolicySecondHit || c.Origins[0].Balance != LeastConnections {
+		t.Errorf("got %v", err)
+	}
+}
+
+// To switch to always, state had to be removed, and put back later.
+func TestStateWithoutAPolicyThatRemembersIsAWarning(t *testing.T) {
+	c, err := Parse("edge.yaml", []byte("origins: {app: {servers: [\"http://h\"]}}\nadmission: {policy: always, state: sightings}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range c.Warnings() {
+		if w.Path == "admission.state" && w.Line == 2 {
+			return
+		}
+	}
+	t.Errorf("got %v, want one of admission.state", c.Warnings())
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"math"
 	"strconv"
+
+	"edgeproxy/internal/policy"
 )
 
 // Warnings returns settings that are valid, but hardly as intended: trusted_proxies and purge.allow
@@ -40,6 +42,9 @@ func (c *Config) Warnings() []Warning {
 		}
 	}
 	c.warnOfFilters(warn)
+	if c.Admission.State != "" && !c.usesAny(policy.Policy.Remembers) {
+		warn(stateFile, "has no effect"+noRouteOf(policy.Policy.Remembers)+". The file stays as it is")
+	}
 	c.warnOfPurges(warn)
 	c.warnOfRates(warn)
 	c.warnOfInherited(warn)

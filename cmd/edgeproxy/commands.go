@@ -105,14 +105,20 @@ func noArguments(cmd *cobra.Command, args []string) error {
 func checkCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use:   "check -c FILE",
+		Use:   "check [-c] FILE",
 		Short: "Validate a configuration file and report every problem",
 		Long: "Validate a configuration file and report every problem. The files and folders that\n" +
 			"serve would open are checked too, and its addresses. Nothing is changed. Run check as the user of serve.",
-		Args: noArguments,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && file == "" {
+				file = args[0]
+				return nil
+			}
+			return noArguments(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
-				return &usageError{errors.New("check needs -c FILE")}
+				return &usageError{errors.New("check needs a FILE")}
 			}
 			c, err := config.Check(file, edge.Faults)
 			if err != nil {

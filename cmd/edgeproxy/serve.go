@@ -19,7 +19,7 @@ func serveCommand() *cobra.Command {
 		Short: "Run the proxy",
 		Long: "Run the proxy, from a file or from flags; flags override the file.\n" +
 			"edgeproxy serve --origin http://127.0.0.1:9000 needs no file.\n" +
-			"SIGTERM or SIGINT drains and stops it. A second one ends it at once.",
+			"SIGTERM, SIGINT or SIGQUIT drains and stops it. A second one ends it at once.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := source.load("serve")

@@ -33,7 +33,7 @@ func (w *stopWish) note() (first, again bool) {
 
 // signals has one channel for each kind of signal.
 type signals struct {
-	stop   chan os.Signal // the first SIGTERM or SIGINT
+	stop   chan os.Signal // the first SIGTERM, SIGINT or SIGQUIT; nginx takes the last for a graceful stop
 	hangup chan os.Signal // SIGHUP; holds one, which stands for all that come meanwhile
 	reopen chan os.Signal // SIGUSR1; the same
 
@@ -49,13 +49,13 @@ func newSignals() *signals {
 }
 
 // notifySignals starts to receive signals. A goroutine of its own dispatches them, waits for
-// nothing else and lasts until end. So a second SIGTERM or SIGINT ends the
+// nothing else and lasts until end. So a second SIGTERM, SIGINT or SIGQUIT ends the
 // process at once, even if everything else is stuck. SIGPIPE is ignored: a closed standard
 // output or error does not end the process.
 func notifySignals(stderr io.Writer) *signals {
 	s := newSignals()
 	signal.Ignore(syscall.SIGPIPE)
-	signal.Notify(s.in, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
+	signal.Notify(s.in, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1)
 	go s.dispatch(s.in, func(sig os.Signal) {
 		printWithin(stderr, fmt.Sprintf("edgeproxy: second %s: stopped at once\n", sig), abortMessageTimeout)
 		os.Exit(exitFailed)

@@ -77,7 +77,7 @@ func TestExitCodes(t *testing.T) {
 	f(exitUsage, "unexpected argument", "serve", "--origin", "http://127.0.0.1:9", "extra")
 	f(exitUsage, "unknown flag", "serve", "--orgin", "http://127.0.0.1:9")
 	f(exitUsage, "unknown command", "sreve")
-	f(exitUsage, "check needs -c FILE", "check")
+	f(exitUsage, "check needs a FILE", "check")
 	f(exitUsage, "man needs the DIR", "man")
 	f(exitUsage, "no such file", "check", "-c", good+".not")
 	const origins = "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n"

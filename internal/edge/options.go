@@ -69,6 +69,10 @@ func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission
 		case policy.NoMemory:
 		}
 	}
+	if o.SecondHit == nil && o.Counting == nil {
+		restore.Close() // nothing is to be saved: the sightings of before stay in the file as they are
+		o.State, o.Restore = nil, nil
+	}
 	return o
 }
 
