@@ -77,7 +77,11 @@ func TestAdminTokensRefused(t *testing.T) {
 	t.Parallel()
 	f := func(admin, want string) {
 		t.Helper()
-		file := writeFile(t, "edge.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nadmin: "+admin+"\n")
+		section := "admin: " + admin
+		if strings.HasPrefix(want, "purge.") {
+			section = "purge: " + admin
+		}
+		file := writeFile(t, "edge.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n"+section+"\n")
 		for _, command := range []string{"check", "serve"} {
 			got := runBinary(t, command, "-c", file)
 			if got.code != exitUsage || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "two words") {
@@ -87,6 +91,7 @@ func TestAdminTokensRefused(t *testing.T) {
 	}
 	f(`{address: "0.0.0.0:0"}`, "admin.address: 0.0.0.0:0: want admin.token_file or admin.token beside it")
 	f(`{token_file: /nowhere/token}`, "admin.token_file: /nowhere/token: want a file with a token: no such file or directory")
+	f(`{token_file: /nowhere/token}`, "purge.token_file: /nowhere/token: want a file with a token: no such file or directory")
 	f(fmt.Sprintf(`{token_file: %q}`, t.TempDir()), "want a file with a token: is a directory")
 	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "empty", "\n")), "want a file with a token: one word")
 	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "words", "two words")), "want a file with a token: one word")
@@ -104,5 +109,54 @@ func TestTokenThatEverybodyReadsIsWarnedOf(t *testing.T) {
 	}
 	if got := runBinary(t, "check", "-c", file); got.code != exitDone || !strings.Contains(got.stderr, "everybody on this machine can read the token") {
 		t.Errorf("got %d %q, want a warning", got.code, got.stderr)
+	}
+	file = writeFile(t, "purge.yaml", fmt.Sprintf("origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\npurge: {token_file: %q}\n", token))
+	if got := runBinary(t, "check", "-c", file); got.code != exitDone || !strings.Contains(got.stderr, "purge.token_file: ") {
+		t.Errorf("got %d %q, want a warning of the other token", got.code, got.stderr)
+	}
+}
+
+// TestPurgeTokenOfAFile: the token that clients need to purge is read at the start and at each reload, and shown nowhere.
+func TestPurgeTokenOfAFile(t *testing.T) {
+	t.Parallel()
+	const first, second = "first-token-of-purges", "second-token-of-purges"
+	token := writeFile(t, "token", first+"\n")
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: [%q]}}
+purge: {allow: [127.0.0.1], token_file: %q}
+`, cachedOrigin(t), token)))
+	f := func(authorization string, want int) {
+		t.Helper()
+		r, err := http.NewRequest("PURGE", "http://"+s.address+"/a", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", authorization)
+		res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%q: got %d, want %d", authorization, res.StatusCode, want)
+		}
+	}
+	f("Bearer "+first, http.StatusOK)
+	f("Bearer "+second, http.StatusUnauthorized)
+	f(first, http.StatusUnauthorized)
+	if err := os.WriteFile(token, []byte(second), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := runBinary(t, "reload", "--admin", s.admin); got.code != exitDone {
+		t.Fatalf("reload: got %d %q", got.code, got.stderr)
+	}
+	f("Bearer "+second, http.StatusOK)
+	f("Bearer "+first, http.StatusUnauthorized)
+	for _, l := range s.lines() {
+		if strings.Contains(l.Message+l.Error, "token-of-purges") {
+			t.Errorf("the log shows the token: %v", l)
+		}
 	}
 }

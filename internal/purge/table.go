@@ -157,23 +157,28 @@ func (t *Table) check(born uint64, u URL, tags []uint64) State {
 	if s < Gone && t.tags.after(born) {
 		s = max(s, t.tagState(born, tags))
 	}
-	byHost, byPrefix, byURL := t.hosts.after(born), t.prefixes.after(born), t.urls.after(born)
 	byHostTag := len(tags) > 0 && t.hostTags.after(born)
-	if s == Gone || !byHost && !byPrefix && !byURL && !byHostTag {
+	if s == Gone || !byHostTag && !t.hosts.after(born) && !t.prefixes.after(born) && !t.urls.after(born) {
 		return s
 	}
 	host := t.hash(u.Host)
-	site := t.site(u.Scheme, host)
 	if byHostTag {
 		s = max(s, t.hostTagState(born, host, tags))
 	}
-	if byHost {
-		s = max(s, t.hosts.state(born, host))
+	return max(s, t.urlState(born, host, u))
+}
+
+// urlState returns the state of a response to u by the marks for its host, for prefixes and for URLs.
+func (t *Table) urlState(born, host uint64, u URL) State {
+	s := Valid
+	site := t.site(u.Scheme, host)
+	if t.hosts.after(born) {
+		s = t.hosts.state(born, host)
 	}
-	if byPrefix && s < Gone {
+	if s < Gone && t.prefixes.after(born) {
 		s = max(s, t.prefixes.state(born, site, host, u.Target))
 	}
-	if byURL && s < Gone {
+	if s < Gone && t.urls.after(born) {
 		s = max(s, t.urls.state(born, t.url(site, u.Target)))
 	}
 	return s

@@ -78,11 +78,8 @@ func isTagName(name string) bool {
 	if !ok {
 		return false
 	}
-	switch readings[field.Canonical(name)] {
-	case tagWords, tagList, tagCommas, tagPattern:
-		return true
-	}
-	return field.Canonical(name) == "X-Amz-Meta-Cache-Tag"
+	name = field.Canonical(name)
+	return readings[name].hasTags() || name == "X-Amz-Meta-Cache-Tag"
 }
 
 // checkHost refuses a condition on another host than that of the request.

@@ -28,6 +28,9 @@ const (
 	clearFlag // all of the host
 )
 
+// hasTags reports whether a field has tags.
+func (as reading) hasTags() bool { return tagWords <= as && as <= tagPattern }
+
 // readings are those of the fields that programs send with purges. Names are canonical.
 var readings = map[string]reading{
 	"Xkey-Purge": tagList, "Xkey": tagList, // varnish-modules, Shopware
@@ -93,8 +96,7 @@ type given struct {
 	tagField         string // the first field with tags
 	url, types       named
 	expression, soft named
-	clear, cookie    named
-	wayField         named
+	clear, wayField  named
 	way              way
 }
 
@@ -118,27 +120,18 @@ func (r *Request) note(g *given, f field.Field) error {
 		return &Error{f.Name, f.Value, "want none: what is stored is not selected by it"}
 	case !about:
 		return nil
-	}
-	switch as {
-	case tagWords, tagList, softTagList, tagCommas, tagPattern:
+	case as.hasTags():
 		return g.noteTags(as, f)
-	case urlPattern:
-		return once(&g.url, f)
-	case hostPattern:
+	case as == hostPattern:
 		return r.checkHosts(f.Name, f.Value)
-	case typePattern:
-		return once(&g.types, f)
-	case banExpression:
-		return once(&g.expression, f)
-	case purgeWay:
+	case as == purgeWay:
 		return g.noteWay(f)
-	case softFlag:
-		return once(&g.soft, f)
-	case clearFlag:
-		return once(&g.clear, f)
-	case unknown:
 	}
-	return &Error{f.Name, f.Value, "this field is not understood"}
+	to := map[reading]*named{urlPattern: &g.url, typePattern: &g.types, banExpression: &g.expression, softFlag: &g.soft, clearFlag: &g.clear}[as]
+	if to == nil {
+		return &Error{f.Name, f.Value, "this field is not understood"}
+	}
+	return once(to, f)
 }
 
 // once notes a field that may not be given twice.

@@ -171,10 +171,16 @@ func (r *patternReader) escaped() ([]sequence, error) {
 		return []sequence{nil}, nil
 	case r.words && c == 's':
 		c = ' '
-	case c <= ' ' || c >= 0x7f || c == '\\' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z':
+	case c == '\\' || !isPunctuation(c):
 		return nil, fmt.Errorf("%q is not understood", r.text[r.at-2:r.at])
 	}
 	return []sequence{{{kind: literal, text: string(c)}}}, nil
+}
+
+// isPunctuation reports whether a character is a sign of ASCII: escaped, it is itself.
+func isPunctuation(c byte) bool {
+	letter := c | 0x20
+	return c > ' ' && c < 0x7f && (c < '0' || c > '9') && (letter < 'a' || letter > 'z')
 }
 
 // bounded is a sequence without its ends.

@@ -84,6 +84,7 @@ func TestAPurgeWasAnsweredOKAndNotDone(t *testing.T) {
 }
 
 func purgesOfEdge(t *testing.T, p program, rows []purgeRow) {
+	t.Helper()
 	origin := newTaggedSite(t, p.fields)
 	dir := t.TempDir()
 	pair := testkit.NewAuthority(t).Good(ourHost, otherHost)
@@ -110,6 +111,7 @@ admission: {policy: always}
 }
 
 func purgesOfVarnish(t *testing.T, p program, rows []purgeRow) {
+	t.Helper()
 	varnishd := testkit.Program(t, "varnishd", "/usr/sbin/varnishd")
 	if p.xkey {
 		testkit.File(t, "/usr/lib/*/varnish/vmods/libvmod_xkey.so")
@@ -302,10 +304,10 @@ func readPurgeRow(t *testing.T, line string) (row purgeRow) {
 		return out
 	}
 	row.request = code(cells[2])
-	switch there := strings.TrimSpace(cells[3]); {
-	case there == "400":
+	switch strings.TrimSpace(cells[3]) {
+	case "400":
 		row.refused = true
-	case there == "all":
+	case "all":
 		row.gone = slices.Sorted(maps.Keys(taggedPages))
 	default:
 		row.gone = code(cells[3])
