@@ -42,7 +42,7 @@ const mostQuoted = 200
 
 // Error returns the message.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s: %.*q: %s", e.Part, mostQuoted, e.Value, e.Want)
+	return fmt.Sprintf("%.100s: %.*q: %s", strings.ToValidUTF8(e.Part, "?"), mostQuoted, e.Value, e.Want)
 }
 
 // Methods that are understood.

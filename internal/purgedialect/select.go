@@ -63,7 +63,7 @@ func (r *Request) url(s sequence, hosted bool) (url, error) {
 	if hosted {
 		host, path := cutHost(b.text)
 		if !r.SameHost(host) {
-			return u, fmt.Errorf("%q is not the host of the request", host)
+			return u, fmt.Errorf("%.60q is not the host of the request", host)
 		}
 		u.text = path
 	}
@@ -71,7 +71,7 @@ func (r *Request) url(s sequence, hosted bool) (url, error) {
 	case u.text == "" && (u.prefix || hosted):
 		u.text = "/"
 	case u.text == "" || u.text[0] != '/':
-		return u, fmt.Errorf("%q does not begin with /", u.text)
+		return u, fmt.Errorf("%.60q does not begin with /", u.text)
 	}
 	return u, nil
 }
@@ -133,7 +133,7 @@ func tagsOf(part, pattern string) (tags []string, all bool, err error) {
 			all = true
 			continue
 		case b.more:
-			return nil, false, &Error{part, pattern, ".* behind " + b.text + " is not understood: " + wantTags}
+			return nil, false, &Error{part, pattern, fmt.Sprintf(".* behind %.60q is not understood: ", b.text) + wantTags}
 		}
 		some := listed(b.text, ", \t")
 		if len(some) == 0 {
