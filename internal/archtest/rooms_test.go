@@ -127,12 +127,12 @@ func rooms() map[string]room {
 			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/method", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
 			third: []string{net, prometheus, "github.com/prometheus/client_model"},
 		},
-		"internal/pace":     {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},
-		"internal/page":     {},
-		"internal/pinned":   {ours: []string{"internal/sendfile"}},
-		"internal/policy":   {ours: []string{"internal/bloom", "internal/reason"}},
-		"internal/presence": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
-		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
+		"internal/pace":         {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},
+		"internal/page":         {},
+		"internal/pinned":       {ours: []string{"internal/sendfile"}},
+		"internal/policy":       {ours: []string{"internal/bloom", "internal/reason"}},
+		"internal/presence":     {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
+		"internal/purge":        {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
 		"internal/purgedialect": {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
