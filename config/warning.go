@@ -42,9 +42,6 @@ func (c *Config) Warnings() []Warning {
 		}
 	}
 	c.warnOfFilters(warn)
-	if c.Admission.State != "" && !c.usesAny(policy.Policy.Remembers) {
-		warn(stateFile, "has no effect"+noRouteOf(policy.Policy.Remembers)+". The file stays as it is")
-	}
 	c.warnOfPurges(warn)
 	c.warnOfRates(warn)
 	c.warnOfInherited(warn)
@@ -54,9 +51,12 @@ func (c *Config) Warnings() []Warning {
 	return out
 }
 
-// warnOfFilters warns of filters that rotate only when full, and of an open_below that a full
+// warnOfFilters warns of a state that no filter has, of filters that rotate only when full, and of an open_below that a full
 // cache may not reach.
 func (c *Config) warnOfFilters(warn func(path, text string)) {
+	if c.Admission.State != "" && !c.usesAny(policy.Policy.Remembers) {
+		warn(stateFile, "has no effect"+noRouteOf(policy.Policy.Remembers)+". The file stays as it is")
+	}
 	for _, f := range []struct {
 		path   string
 		policy Policy

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -155,8 +156,8 @@ func (d *diskTier) touchMarker(name []byte) {
 // name of a URL is a variant, which begins with the length of a field name and not with 0.
 const markerSuffix = "\x00vary"
 
-func appendMarkerName(dst, urlName []byte) []byte {
-	return append(append(dst, urlName...), markerSuffix...)
+func markerName(urlName []byte) []byte {
+	return append(slices.Clip(urlName), markerSuffix...)
 }
 
 // markerHash returns the hash of a URL's marker: that of the URL, scrambled, as most look-ups on the disk need both.
@@ -211,7 +212,7 @@ func (d *diskTier) entryOf(block []byte) *Entry {
 // markerOf returns the marker with the lists of r, the record of the URL whose hash is url. Header has a field for each
 // list: its names, and until when it is of use.
 func markerOf(url Key, r *record) *Entry {
-	e := &Entry{Key: url, URL: url, Name: appendMarkerName(nil, r.name), URLLen: int32(len(r.name))} //nolint:gosec // the length of a name
+	e := &Entry{Key: url, URL: url, Name: markerName(r.name), URLLen: int32(len(r.name))} //nolint:gosec // the length of a name
 	for _, l := range r.all() {
 		if e.Vary == nil { // with none, all of Name would be that of the URL
 			e.Vary = l.names

@@ -78,7 +78,7 @@ func (s *Store) loadVariantList(w *written) {
 	if slot := s.index.peek(url); slot != nil && slot.value.disk.known.Load() {
 		return
 	}
-	if r, f, changes := s.loadRecord(url, w.markerHash, appendMarkerName(nil, name)); r != nil {
+	if r, f, changes := s.loadRecord(url, w.markerHash, markerName(name)); r != nil {
 		s.mergeMarker(r, f, changes)
 		return
 	}

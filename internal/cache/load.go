@@ -59,7 +59,7 @@ func (s *Store) LoadVary(url Key, name []byte) (vary Lists) {
 	if !s.VariesOnDisk(name) {
 		return vary
 	}
-	if r, f, changes := s.loadRecord(url, s.disk.markerHash(name), appendMarkerName(nil, name)); r != nil {
+	if r, f, changes := s.loadRecord(url, s.disk.markerHash(name), markerName(name)); r != nil {
 		return s.mergeMarker(r, f, changes)
 	}
 	return vary

@@ -43,7 +43,7 @@ func (s *Store) PeekVary(url Key, name []byte) (l Lists) {
 	if s.disk == nil || l.held != nil {
 		return l
 	}
-	e, _ := s.disk.peekMarker(s.disk.markerHash(name), appendMarkerName(nil, name))
+	e, _ := s.disk.peekMarker(s.disk.markerHash(name), markerName(name))
 	if e == nil {
 		e, _ = s.disk.peekMarker(s.disk.hash(name), name) // of an earlier version
 	}

@@ -92,7 +92,7 @@ func TestWhatIsNoNameIsNotWatched(t *testing.T) {
 
 // A resolver that hangs holds up neither Close nor the end of a Watch.
 func TestAHangingResolverEndsWithItsDialer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
 		r := &resolver{hangs: true}
 		d := New(Options{Lookup: r.lookup})
 		d.Watch("app.test:80", func(netip.Addr) {})

@@ -35,7 +35,7 @@ func (m *moving) dial(context.Context, string, string) (net.Conn, error) {
 	return &at{ours, a}, nil
 }
 
-func (m *moving) watch(address string, left func(netip.Addr)) (stop func()) {
+func (m *moving) watch(_ string, left func(netip.Addr)) (stop func()) {
 	m.left = left
 	return func() { m.stopped++ }
 }

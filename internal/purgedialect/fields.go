@@ -127,11 +127,27 @@ func (r *Request) note(g *given, f field.Field) error {
 	case as == purgeWay:
 		return g.noteWay(f)
 	}
-	to := map[reading]*named{urlPattern: &g.url, typePattern: &g.types, banExpression: &g.expression, softFlag: &g.soft, clearFlag: &g.clear}[as]
-	if to == nil {
-		return &Error{f.Name, f.Value, "this field is not understood"}
+	if to := g.single(as); to != nil {
+		return once(to, f)
 	}
-	return once(to, f)
+	return &Error{f.Name, f.Value, "this field is not understood"}
+}
+
+// single returns where a field of this reading is kept that may come once; nil: it is none.
+func (g *given) single(as reading) *named {
+	switch as { //nolint:exhaustive // the others are no such fields
+	case urlPattern:
+		return &g.url
+	case typePattern:
+		return &g.types
+	case banExpression:
+		return &g.expression
+	case softFlag:
+		return &g.soft
+	case clearFlag:
+		return &g.clear
+	}
+	return nil
 }
 
 // once notes a field that may not be given twice.

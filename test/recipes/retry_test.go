@@ -112,6 +112,7 @@ func lostGETs(t *testing.T, address string, gets int) (lost int) {
 }
 
 func (b *breaking) edge(t *testing.T, broken, well string) string {
+	t.Helper()
 	scheme, more := "http", ""
 	if b.tls {
 		scheme, more = "https", ", tls: {insecure_skip_verify: true}"
