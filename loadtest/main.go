@@ -76,6 +76,9 @@ func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	for _, name := range t.Notes().Cut {
+		doc.Warnings = append(doc.Warnings, name+" is cut: its compressed data ends too early, and what it has was used")
+	}
 	found := o.thresholds.check(doc)
 	for _, b := range found {
 		doc.Bars = append(doc.Bars, b.String())

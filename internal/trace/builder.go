@@ -42,6 +42,8 @@ type builder struct {
 	line       request // the current line; it is here so that lines do not allocate
 	times      timeline
 	heads      bool // HEADs are used
+
+	ignoreTimes bool
 }
 
 func newBuilder(keepKeys bool) *builder {

@@ -15,7 +15,6 @@ func newCaddy() parser {
 
 type caddyParser struct {
 	times  clock
-	time   []byte // ts in a format that clock reads
 	fields caddyFields
 }
 
@@ -49,8 +48,7 @@ func (p *caddyParser) parse(line []byte, r *request) verdict {
 		return skipped
 	}
 	r.host, r.target, r.size = lower(s.host), s.uri, size
-	p.time = appendCaddyTime(p.time[:0], s.ts)
-	r.at, r.timed = p.times.read(p.time)
+	r.at, r.timed = p.times.read(s.ts)
 	return r.judge(s.method, s.status) // status 0 is a client that left before there was one
 }
 
@@ -92,31 +90,6 @@ func (s *caddyFields) readRequest(text []byte) {
 			s.uri = plainText(value)
 		}
 	}
-}
-
-// unixDigits is how many digits the seconds of a present time have, from 2001 to 2286.
-const unixDigits = 10
-
-// appendCaddyTime appends a time in any of Caddy's formats, in a format that clock reads.
-// The default is seconds with a fraction. It rewrites milliseconds, nanoseconds, wall
-// clock time, which counts as UTC, and ISO 8601 without a colon in the zone.
-func appendCaddyTime(dst, ts []byte) []byte {
-	whole, fraction, _ := bytes.Cut(ts, []byte("."))
-	if allDigits(whole) && len(whole) > unixDigits {
-		dst = append(append(dst, whole[:unixDigits]...), '.')
-		return append(append(dst, whole[unixDigits:]...), fraction...)
-	}
-	n := len(ts)
-	switch {
-	case n > 19 && ts[4] == '/' && ts[7] == '/' && ts[10] == ' ':
-		at := len(dst)
-		dst = append(append(dst, ts...), 'Z')
-		dst[at+4], dst[at+7], dst[at+10] = '-', '-', 'T'
-		return dst
-	case n > 24 && ts[10] == 'T' && (ts[n-5] == '+' || ts[n-5] == '-'):
-		return append(append(append(dst, ts[:n-2]...), ':'), ts[n-2:]...)
-	}
-	return append(dst, ts...)
 }
 
 // allDigits reports whether s is one or more digits and nothing else.

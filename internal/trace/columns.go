@@ -6,34 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
-
-// role is the meaning of a column.
-type role int
-
-const (
-	roleMethod role = iota // optional; without it all are GET
-	roleTarget
-	roleStatus // optional; without it all are 200
-	roleBytes
-	roleTime // optional
-	roleHost // optional
-	roles
-)
-
-// headings returns the names of each column, without case. The first one in the
-// header is used. "host" is not among them: in logs it is the client.
-func headings() [roles][]string {
-	return [roles][]string{
-		roleMethod: {"method", "request_method", "cs-method", "verb"},
-		roleTarget: {"url", "uri", "target", "request_uri", "path", "key", "object", "id"},
-		roleStatus: {"response", "status", "status_code", "sc-status"},
-		roleBytes:  {"bytes", "body_bytes_sent", "size", "bytes_sent", "sc-bytes", "length", "content_length"},
-		roleTime:   {"time", "timestamp", "ts", "time_local", "time_iso8601"},
-		roleHost:   {"vhost", "server_name", "authority"},
-	}
-}
 
 // splitter splits a line into fields and appends them to dst. ok is false if the line
 // is malformed. The fields are valid until the next call.
@@ -42,17 +17,20 @@ type splitter func(dst [][]byte, line []byte) (fields [][]byte, ok bool)
 // columns reads lines whose fields a header names.
 type columns struct {
 	split  splitter
-	at     [roles]int    // -1 = no such column
-	absent [roles][]byte // the value where there is no column
+	at     [roles]int // -1 = no such column
 	count  int
 	fields [][]byte
-	times  clock
+	reader recordReader
 }
 
-func openTSV(lines *bufio.Reader) (parser, error) { return openColumns(splitTSV, lines) }
-func openCSV(lines *bufio.Reader) (parser, error) { return openColumns(newSplitCSV(), lines) }
+func openTSV(lines *bufio.Reader) (parser, error) { return openColumns(splitTSV, headings(), lines) }
 
-func openColumns(split splitter, lines *bufio.Reader) (parser, error) {
+func openCSV(lines *bufio.Reader) (parser, error) {
+	return openColumns(newSplitCSV(), headings(), lines)
+}
+
+// openColumns reads the header line, which has to have the columns of these roles.
+func openColumns(split splitter, n names, lines *bufio.Reader, wanted ...role) (parser, error) {
 	header, err := lines.ReadSlice('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the header line: %w", err)
@@ -60,33 +38,71 @@ func openColumns(split splitter, lines *bufio.Reader) (parser, error) {
 	if len(header) == 0 {
 		return nil, nil // an empty file
 	}
-	c, err := newColumns(split, trimEnd(header))
+	c, err := newColumns(split, n, trimEnd(header))
 	if err != nil {
 		return nil, err
+	}
+	for _, r := range wanted {
+		if c.at[r] < 0 {
+			return nil, noColumn(n[r])
+		}
 	}
 	return c.parse, nil
 }
 
-func newColumns(split splitter, header []byte) (*columns, error) {
-	names, ok := split(nil, header)
+func newColumns(split splitter, n names, header []byte) (*columns, error) {
+	heads, ok := split(nil, header)
 	if !ok {
 		return nil, errors.New("the header line breaks the rules of quoting")
 	}
-	c := &columns{split: split, count: len(names)}
-	c.absent[roleMethod], c.absent[roleStatus] = []byte("GET"), []byte("200")
-	for r, list := range headings() {
+	c := &columns{split: split, count: len(heads), reader: newRecordReader()}
+	for r, list := range n {
 		c.at[r] = -1
 		for i := 0; i < len(list) && c.at[r] < 0; i++ {
-			c.at[r] = indexFold(names, list[i])
+			c.at[r] = indexFold(heads, list[i])
 		}
 	}
+	if c.at[roleRequest] >= 0 {
+		n[roleTarget] = nil
+	}
 	for _, r := range [...]role{roleTarget, roleBytes} {
-		if list := headings()[r]; c.at[r] < 0 {
-			return nil, fmt.Errorf("the header line has no column %q, nor one of its other names: %s", list[0], strings.Join(list[1:], ", "))
+		if c.at[r] < 0 && len(n[r]) > 0 {
+			return nil, noColumn(n[r])
 		}
 	}
 	return c, nil
 }
+
+// noColumn is the error of a header line that has none of these names.
+func noColumn(list []string) error {
+	if len(list) == 1 {
+		return fmt.Errorf("the header line has no column %q", printable(list[0]))
+	}
+	return fmt.Errorf("the header line has no column %q, nor one of its other names: %s; --fields names others", list[0], strings.Join(list[1:], ", "))
+}
+
+// numberedColumns reads lines without a header, whose columns f numbers.
+func numberedColumns(split splitter, f *Fields) (*columns, error) {
+	c := &columns{split: split, reader: newRecordReader()}
+	for r, name := range f.of {
+		c.at[r] = -1
+		if name == "" {
+			continue
+		}
+		n, err := strconv.Atoi(name)
+		if err != nil || n < 1 || n > maxColumns {
+			return nil, fmt.Errorf("column %s of %s: want 1 to %d", name, role(r), maxColumns)
+		}
+		c.at[r], c.count = n-1, max(c.count, n)
+	}
+	if c.at[roleTarget] < 0 && c.at[roleRequest] < 0 || c.at[roleBytes] < 0 {
+		return nil, errors.New("columns by number: want those of target and of bytes")
+	}
+	return c, nil
+}
+
+// maxColumns is the largest number of a column.
+const maxColumns = 1000
 
 func indexFold(names [][]byte, want string) int {
 	for i, s := range names {
@@ -102,32 +118,13 @@ func (c *columns) parse(line []byte, r *request) verdict {
 	if c.fields, ok = c.split(c.fields[:0], line); !ok || len(c.fields) < c.count {
 		return bad
 	}
-	method, status := c.field(roleMethod), c.field(roleStatus)
-	r.target = c.field(roleTarget)
-	r.host = lower(c.field(roleHost))
-	r.size, ok = parseSent(c.field(roleBytes))
-	if !ok || len(r.target) == 0 || len(method) == 0 || !isStatus(status) {
-		return bad
-	}
-	r.at, r.timed = c.times.read(c.field(roleTime))
-	return r.judge(method, status)
-}
-
-func (c *columns) field(r role) []byte {
-	if c.at[r] < 0 {
-		return c.absent[r]
-	}
-	return c.fields[c.at[r]]
-}
-
-// lower turns ASCII letters into lower case, in place: hosts are not case-sensitive.
-func lower(s []byte) []byte {
-	for i, c := range s {
-		if 'A' <= c && c <= 'Z' {
-			s[i] = c + 'a' - 'A'
+	var f record
+	for r, at := range c.at {
+		if at >= 0 {
+			f[r] = c.fields[at]
 		}
 	}
-	return s
+	return c.reader.read(&f, r)
 }
 
 func splitTSV(dst [][]byte, line []byte) ([][]byte, bool) {

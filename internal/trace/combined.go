@@ -7,42 +7,53 @@ import "bytes"
 //
 //	... [time] "METHOD TARGET PROTOCOL" status bytes ...
 //
-// It ignores what follows the bytes: that comes from clients.
+// hostFinder says where it finds a host. It ignores what else follows the bytes: that comes from clients.
 func newCombined() parser {
-	var times clock
-	var text []byte // an unescaped request line
-	return func(line []byte, r *request) verdict {
-		before, rest, ok := bytes.Cut(line, []byte(`] "`))
-		if !ok {
-			return bad
-		}
-		quoted, rest, ok := cutQuoted(rest)
-		if !ok {
-			return bad
-		}
-		status, rest := field(rest)
-		sent, _ := field(rest)
-		if !isStatus(status) {
-			return bad
-		}
-		if r.size, ok = parseSent(sent); !ok {
-			return bad
-		}
-		if bytes.IndexByte(quoted, '\\') >= 0 {
-			text = unescape(text[:0], quoted)
-			quoted = text
-		}
-		method, target, ok := splitRequest(quoted)
-		switch {
-		case !ok && status[0] >= '4': // no request line came: the server refused what did
-			return skipped
-		case !ok:
-			return bad
-		}
-		r.target = target
-		r.at, r.timed = times.read(before[bytes.LastIndexByte(before, '[')+1:])
-		return r.judge(method, status)
+	p := &combinedParser{}
+	return p.parse
+}
+
+type combinedParser struct {
+	times clock
+	hosts hostFinder
+	text  []byte // an unescaped request line
+}
+
+func (p *combinedParser) parse(line []byte, r *request) verdict {
+	before, rest, ok := bytes.Cut(line, []byte(`] "`))
+	if !ok {
+		return bad
 	}
+	quoted, rest, ok := cutQuoted(rest)
+	if !ok {
+		return bad
+	}
+	status, behindStatus := field(rest)
+	sent, rest := field(behindStatus)
+	opening := bytes.LastIndexByte(before, '[')
+	if !isStatus(status) || opening == 0 && isEnvoys(behindStatus) {
+		return bad
+	}
+	if r.size, ok = parseSent(sent); !ok {
+		return bad
+	}
+	if bytes.IndexByte(quoted, '\\') >= 0 {
+		p.text = unescape(p.text[:0], quoted)
+		quoted = p.text
+	}
+	method, target, ok := splitRequest(quoted)
+	switch {
+	case !ok && status[0] >= '4': // no request line came: the server refused what did
+		return skipped
+	case !ok:
+		return bad
+	}
+	if r.host = p.hosts.before(before[:max(opening, 0)]); r.host == nil {
+		r.host = behind(rest)
+	}
+	r.setURL(target)
+	r.at, r.timed = p.times.read(before[opening+1:])
+	return r.judge(method, status)
 }
 
 // judge decides whether a line of a log is used: a GET or HEAD with status 200 or 304 is.

@@ -22,12 +22,18 @@
 // size) have no method and are all used.
 //
 // The key of a request is its target with the query, in the normal form that the proxy
-// keys, behind the host if the log has one. The size of an object is the largest in the log: a 304, or a client that went
-// away, shows less. Times never run backwards: a log is written as requests end, so an
+// keys, behind the host if the log has one, or else what stands for a site there. The size
+// of an object is the largest in the log: a 304, or a client that went away, shows less. Times never run backwards: a log is written as requests end, so an
 // earlier time counts as that of the line before. So does a time that leaps back by over
 // an hour or ahead by over 30 days, unless the following ones do too. A log that goes
 // back as a whole is refused: the logs were given, or unpacked into a pipe, in the wrong
-// order.
+// order. With Options.IgnoreTimes there are no times, and the order of the lines counts.
+//
+// # How the format is found out
+//
+// A header line decides, or the first lines vote. What other programs put around each line is removed first. A guess that
+// fits too few lines, of the first ones or of all, is an error: a log in another format may fit in part, and its figures
+// would be wrong. dialects has the names of the fields of each server and cloud, Fields those of one log.
 //
 // The package does not merge the logs of several servers, and does not read the clock.
 package trace

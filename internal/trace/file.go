@@ -26,6 +26,7 @@ var errCompression = errors.New("compressed with xz or bzip2: unpack it first, o
 type file struct {
 	path   string
 	format string    // "" = find out
+	fields Fields    // given = their names
 	bytes  int64     // -1 = unknown
 	input  io.Reader // nil = open path
 }
@@ -58,42 +59,74 @@ func (f *file) read(ctx context.Context, in io.Reader, b *builder, m *meter) err
 	if mark, _ := lines.Peek(3); string(mark) == "\xef\xbb\xbf" { // a byte order mark, as spreadsheets write it
 		_, _ = lines.Discard(3) // they are there
 	}
-	parse, err := f.parser(lines)
+	parse, guessed, err := f.parser(lines)
 	if err != nil {
 		return err
 	}
-	err = eachLine(ctx, lines, m, func(line []byte) error {
+	before := b.trace.facts
+	err = eachLine(ctx, u, m, func(line []byte) error {
 		return b.use(parse, line)
 	})
 	if err != nil {
 		return err
 	}
-	if u.trailing() {
-		b.trace.notes.Trailing = append(b.trace.notes.Trailing, Name(f.path))
+	if err := f.checkRead(b, before, u, guessed); err != nil {
+		return err
 	}
 	return b.times.close()
 }
 
-// parser returns the parser of the lines, nil for an empty file.
-func (f *file) parser(lines *bufio.Reader) (parser, error) {
-	name := f.format
-	if name == "" {
-		sample, err := lines.Peek(maxLineBytes)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
+// checkRead notes what was left out of a file that has been read, and refuses it if that is most of it. guessed is the format
+// that it was taken for, "" if it was given.
+func (f *file) checkRead(b *builder, before Facts, u *unpacked, guessed string) error {
+	after, notes := &b.trace.facts, &b.trace.notes
+	fit := after.Requests + after.Skipped - before.Requests - before.Skipped
+	lines := fit + after.BadLines - before.BadLines
+	if guessed != "" && !fitsEnough(int(fit), int(lines)) {
+		return fmt.Errorf("the first lines look like the format %s, but of %d lines only %d do: --format %s uses those", guessed, lines, fit, guessed)
+	}
+	if u.trailing() {
+		notes.Trailing = append(notes.Trailing, Name(f.path))
+	}
+	switch {
+	case !u.cut():
+	case lines == 0:
+		return io.ErrUnexpectedEOF
+	default:
+		notes.Cut = append(notes.Cut, Name(f.path))
+	}
+	return nil
+}
+
+// parser returns the parser of the lines, nil for an empty file, and the format if it is a guess.
+func (f *file) parser(lines *bufio.Reader) (parse parser, guessed string, err error) {
+	sample, err := lines.Peek(maxLineBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, "", err
+	}
+	if len(sample) == 0 {
+		return nil, "", nil
+	}
+	var g guess
+	switch {
+	case f.fields.given():
+		g, err = f.fields.guess(f.format, sample)
+	case f.format != "":
+		if g.form, err = formatOf(f.format); err == nil {
+			g.unwrap = vote(sampled(sample), []format{g.form}).unwrap
 		}
-		if len(sample) == 0 {
-			return nil, nil
-		}
-		if name, err = detect(sample); err != nil {
-			return nil, err
+	default:
+		if g, err = detect(sample); err == nil {
+			guessed = g.form.name
 		}
 	}
-	form, err := formatOf(name)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return form.open(lines)
+	if parse, err = g.form.open(lines); err == nil && g.unwrap != nil {
+		parse = unwrapped(parse, g.unwrap)
+	}
+	return parse, guessed, err
 }
 
 // use records a line, or counts why not. A nil line is one that was too long.
@@ -105,6 +138,9 @@ func (b *builder) use(parse parser, line []byte) error {
 	}
 	if b.line.head && !b.heads && v == used {
 		v = skipped
+	}
+	if b.ignoreTimes {
+		b.line.timed = false
 	}
 	switch v {
 	case used:
@@ -120,34 +156,40 @@ func (b *builder) use(parse parser, line []byte) error {
 
 // eachLine calls f for each line that is not empty, without its end, until the meter's
 // limit is reached. For a line longer than the reader's buffer the argument is nil. The
-// bytes are only valid during the call.
-func eachLine(ctx context.Context, from *bufio.Reader, m *meter, f func(line []byte) error) error {
+// bytes are only valid during the call. A line that the end of a file cuts is left out.
+func eachLine(ctx context.Context, u *unpacked, m *meter, f func(line []byte) error) error {
 	for n := 0; m.left > 0; n++ {
 		if n%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		m.left--
-		line, end := from.ReadSlice('\n')
-		long := errors.Is(end, bufio.ErrBufferFull)
-		if long {
-			end = skipLine(from)
+		line, last, err := readLine(u.lines)
+		if err != nil || last && u.cut() {
+			return err
 		}
-		if end != nil && !errors.Is(end, io.EOF) {
-			return end
-		}
-		if line = trimEnd(line); long {
-			line = nil
-		}
-		if long || len(line) > 0 {
+		if line == nil || len(line) > 0 {
 			if err := f(line); err != nil {
 				return err
 			}
 		}
-		if end != nil {
+		if last {
 			return nil
 		}
 	}
 	return nil
+}
+
+// readLine returns the next line without its end, nil if it is longer than the buffer. last says that nothing follows it.
+func readLine(from *bufio.Reader) (line []byte, last bool, err error) {
+	line, err = from.ReadSlice('\n')
+	line = trimEnd(line)
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line, err = nil, skipLine(from)
+	}
+	if errors.Is(err, io.EOF) {
+		return line, true, nil
+	}
+	return line, false, err
 }
 
 func skipLine(from *bufio.Reader) error {
@@ -167,6 +209,7 @@ func trimEnd(line []byte) []byte {
 // unpacked is the text of a file.
 type unpacked struct {
 	lines *bufio.Reader
+	whole *wholeReader  // nil: it was not packed
 	gzip  *gzipMembers  // nil: it was none
 	zstd  *zstd.Decoder // nil: it was none
 }
@@ -184,15 +227,18 @@ func unpack(packed *bufio.Reader) (*unpacked, error) {
 		if u.gzip, err = newGzipMembers(packed); err != nil {
 			return nil, err
 		}
-		u.lines = bufio.NewReaderSize(u.gzip, maxLineBytes)
+		u.whole = &wholeReader{packed: u.gzip}
 	case begins("\x28\xb5\x2f\xfd"):
 		u.zstd, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindowBytes))
 		if err != nil {
 			return nil, err
 		}
-		u.lines = bufio.NewReaderSize(u.zstd, maxLineBytes)
+		u.whole = &wholeReader{packed: u.zstd}
 	case begins("\xfd7zXZ\x00"), begins("BZh"):
 		return nil, errCompression
+	}
+	if u.whole != nil {
+		u.lines = bufio.NewReaderSize(u.whole, maxLineBytes)
 	}
 	return u, nil
 }
@@ -200,10 +246,29 @@ func unpack(packed *bufio.Reader) (*unpacked, error) {
 // trailing reports, at the end, whether other bytes follow the compressed data.
 func (u *unpacked) trailing() bool { return u.gzip != nil && u.gzip.trailing }
 
+// cut reports, at the end, whether the compressed data ends too early.
+func (u *unpacked) cut() bool { return u.whole != nil && u.whole.cut }
+
 func (u *unpacked) close() {
 	if u.zstd != nil {
 		u.zstd.Close()
 	}
+}
+
+// wholeReader reads compressed data that may end too early, as that of a copy that was interrupted or of a log that is still being
+// written. That is its end then.
+type wholeReader struct {
+	packed io.Reader
+	cut    bool
+}
+
+// Read implements io.Reader.
+func (w *wholeReader) Read(p []byte) (int, error) {
+	n, err := w.packed.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		w.cut, err = true, io.EOF
+	}
+	return n, err
 }
 
 // meteredReader tells the meter what is read of a file.

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 )
 
@@ -18,17 +18,6 @@ const (
 	formatCaddy    = "caddy"
 	formatSquid    = "squid"
 	formatW3C      = "w3c"
-)
-
-// sampledLines is how many lines are used to detect the format: enough to outvote odd
-// ones.
-const sampledLines = 50
-
-var (
-	errFormat = errors.New("format not recognised: want lines of `seq id size`, an Apache or nginx access log, " +
-		"one of Caddy in JSON, of Squid (native), CloudFront or W3C extended, our own log in JSON, or TSV or CSV with a header line; --format takes one for certain")
-	errDistribution = errors.New("this is a popularity distribution (blocks of `size share`), not a sequence of requests: " +
-		"popularity:FILE makes requests up from it")
 )
 
 // verdict is the result of parsing a line.
@@ -59,11 +48,7 @@ func formats() []format {
 	headless := func(newParser func() parser) func(*bufio.Reader) (parser, error) {
 		return func(*bufio.Reader) (parser, error) { return newParser(), nil }
 	}
-	// looks uses a new parser each time, so that the file's parser keeps its state.
-	looks := func(newParser func() parser) func([]byte) bool {
-		return func(line []byte) bool { return newParser()(line, &request{}) != bad }
-	}
-	return []format{
+	out := []format{
 		{name: formatSeq, open: headless(newSeq), looks: looks(newSeq)},
 		{name: formatCombined, open: headless(newCombined), looks: looks(newCombined)},
 		{name: formatTSV, open: openTSV},
@@ -72,6 +57,51 @@ func formats() []format {
 		{name: formatCaddy, open: headless(newCaddy), looks: looks(newCaddy)},
 		{name: formatSquid, open: headless(newSquid), looks: looks(newSquid)},
 		{name: formatW3C, open: openW3C},
+	}
+	for _, d := range dialects() {
+		out = append(out, format{name: d.name, open: d.open, looks: looks(d.newParser)})
+	}
+	return out
+}
+
+// looks reports whether a line has the format of a parser. It uses a new one each time, so that the file's parser keeps its
+// state.
+func looks(newParser func() parser) func([]byte) bool {
+	return func(line []byte) bool { return newParser()(bytes.Clone(line), &request{}) != bad }
+}
+
+// open returns the parser of one file: by the names in its header line, or of its lines.
+func (d dialect) open(lines *bufio.Reader) (parser, error) {
+	sample, err := lines.Peek(maxLineBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if split := splitBy(firstLine(sample), d.fields); split != nil {
+		return openColumns(split, d.fields, lines)
+	}
+	return d.newParser(), nil
+}
+
+// newParser returns a parser of lines, which are JSON objects or text.
+func (d dialect) newParser() parser {
+	object, text := parser(nil), parser(nil)
+	if len(d.fields[roleBytes]) > 0 {
+		p := newNamedJSON(d.fields)
+		p.reader = recordReader{sparse: d.sparse} // each object has a method and a status
+		object = p.parse
+	}
+	if d.text != nil {
+		text = d.text()
+	}
+	return func(line []byte, r *request) verdict {
+		parse := text
+		if len(line) > 0 && line[0] == '{' {
+			parse = object
+		}
+		if parse == nil {
+			return bad
+		}
+		return parse(line, r)
 	}
 }
 
@@ -91,70 +121,6 @@ func formatOf(name string) (format, error) {
 		}
 	}
 	return format{}, fmt.Errorf("unknown format %q: want %s", name, strings.Join(Formats(), ", "))
-}
-
-// detect returns the format of a file that begins with sample. A header with names of
-// columns decides; otherwise the lines vote.
-func detect(sample []byte) (string, error) {
-	first, _, _ := bytes.Cut(sample, []byte("\n"))
-	first = trimEnd(first)
-	if _, ok := fieldsDirective(sample); ok {
-		return formatW3C, nil
-	}
-	if _, err := newColumns(splitTSV, first); err == nil {
-		return formatTSV, nil
-	}
-	if _, err := newColumns(newSplitCSV(), first); err == nil {
-		return formatCSV, nil
-	}
-	return vote(sample)
-}
-
-// vote returns the format that most of the first lines have.
-func vote(sample []byte) (string, error) {
-	winner, most, shares, seen := "", 0, 0, 0
-	votes := map[string]int{}
-	for line := range bytes.Lines(sample) {
-		if line = trimEnd(line); len(line) == 0 {
-			continue
-		}
-		if seen++; seen > sampledLines {
-			break
-		}
-		if looksDistribution(line) {
-			shares++
-		}
-		for _, f := range formats() {
-			if f.looks != nil && f.looks(line) {
-				votes[f.name]++
-			}
-			if votes[f.name] > most {
-				winner, most = f.name, votes[f.name]
-			}
-		}
-	}
-	switch {
-	case shares > most:
-		return "", errDistribution
-	case most == 0:
-		return "", errFormat
-	}
-	return winner, nil
-}
-
-// looksDistribution reports whether line is one number, or a size and a share.
-func looksDistribution(line []byte) bool {
-	rest, numbers := line, 0
-	for {
-		var f []byte
-		if f, rest = field(rest); len(f) == 0 {
-			return numbers == 1 || numbers == 2
-		}
-		if _, err := strconv.ParseFloat(string(f), 64); err != nil {
-			return false
-		}
-		numbers++
-	}
 }
 
 // field returns the first word of s and the rest; the word is empty if there is none.

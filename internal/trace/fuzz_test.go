@@ -23,6 +23,13 @@ func FuzzRead(f *testing.F) {
 	f.Add(squidLog, "")
 	f.Add(cloudFrontLog, "")
 	f.Add(extendedLog, "w3c")
+	for _, log := range []string{
+		envoyLog, istioLog, envoyJSONLog, haproxyLog, albLog, albCSVLog, traefikLog, traefikJSONLog, ingressLog, ingressJSONLog,
+		cloudflareLog, cloudflareCSVLog, cloudFrontJSONLog, gcpLog,
+	} {
+		f.Add(log, "")
+	}
+	f.Add("caddy | "+caddyLog, "")
 	f.Add("\x1f\x8b\x08", "")
 	f.Fuzz(func(t *testing.T, text, format string) {
 		tr, err := try(t, text, Options{Format: format})

@@ -15,6 +15,10 @@ var errFolder = errors.New("this is a folder, want a file")
 type Options struct {
 	// Format is one of Formats; "" detects it for each file by its content.
 	Format string
+	// Fields names the fields of logs in JSON, TSV or CSV, which Format may tell apart.
+	Fields Fields
+	// IgnoreTimes reads no times: the lines are in the order that counts.
+	IgnoreTimes bool
 	// Limit is the largest number of lines of files and generated requests, together;
 	// 0 = all.
 	Limit int64
@@ -56,7 +60,7 @@ func Read(ctx context.Context, paths []string, o Options) (*Trace, error) {
 		return nil, err
 	}
 	b := newBuilder(o.Keys)
-	b.heads = o.Heads
+	b.heads, b.ignoreTimes = o.Heads, o.IgnoreTimes
 	return collect(ctx, sources, b, newMeter(sources, o))
 }
 
@@ -83,10 +87,8 @@ func (o *Options) sources(paths []string) ([]source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no log given")
 	}
-	if o.Format != "" {
-		if _, err := formatOf(o.Format); err != nil {
-			return nil, err
-		}
+	if err := o.checkFormat(); err != nil {
+		return nil, err
 	}
 	out := make([]source, 0, len(paths))
 	for _, path := range paths {
@@ -97,6 +99,16 @@ func (o *Options) sources(paths []string) ([]source, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// checkFormat refuses a format that there is not, or that names its fields itself.
+func (o *Options) checkFormat() error {
+	if o.Format != "" {
+		if _, err := formatOf(o.Format); err != nil {
+			return err
+		}
+	}
+	return o.Fields.Check(o.Format)
 }
 
 func (o *Options) source(path string) (source, error) {
@@ -110,7 +122,7 @@ func (o *Options) source(path string) (source, error) {
 	if spec, ok := cutScheme(path, schemePopularity); ok {
 		return newPopularity(spec, seed)
 	}
-	f := &file{path: path, format: o.Format, bytes: -1}
+	f := &file{path: path, format: o.Format, fields: o.Fields, bytes: -1}
 	if path == "-" {
 		f.input = o.Input
 		if f.input == nil {

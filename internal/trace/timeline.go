@@ -17,7 +17,8 @@ const (
 	confirmations = 20
 )
 
-var errOrder = errors.New("its times go back by over an hour: give the logs oldest first, " +
+// ErrOrder is the error of logs whose times go back.
+var ErrOrder = errors.New("its times go back by over an hour: give the logs oldest first, " +
 	"as in `zcat $(ls -tr access.log.*.gz)`, and one server's at a time")
 
 // timeline decides which times of the logs are accepted. A time that leaps far from the
@@ -79,7 +80,7 @@ func (t *timeline) acceptLeap() error {
 		t.odd += t.timed
 		t.start, t.timed = t.from, t.leaps
 	default:
-		return errOrder
+		return ErrOrder
 	}
 	t.now, t.leaps, t.inOrder = t.to, 0, true
 	return nil

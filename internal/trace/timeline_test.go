@@ -103,10 +103,10 @@ func TestLogsInTheWrongOrderAreRefused(t *testing.T) {
 		}
 	}
 	f("an hour of overlap", nil, log("log.1", span{hour + 100, 0}), log("log", span{9, 99}, span{9, hour}))
-	f("newest first", errOrder, log("log", span{50, day}), log("log.1", span{50, 0}))
-	f("newest first, few lines", errOrder, log("log", span{2, day}), log("log.1", span{2, 0}))
-	f("newest first, one line each", errOrder, log("log", span{1, day}), log("log.1", span{1, 0}))
-	f("newest first, in one stream", errOrder, log("cat", span{500, day}, span{500, 0}))
+	f("newest first", ErrOrder, log("log", span{50, day}), log("log.1", span{50, 0}))
+	f("newest first, few lines", ErrOrder, log("log", span{2, day}), log("log.1", span{2, 0}))
+	f("newest first, one line each", ErrOrder, log("log", span{1, day}), log("log.1", span{1, 0}))
+	f("newest first, in one stream", ErrOrder, log("cat", span{500, day}, span{500, 0}))
 	f("a log that begins with what began long ago", nil, log("log.1", span{50, day}), log("log", span{1, 0}, span{50, day + 50}))
 	f("a pause of forty days between them", nil, log("log.1", span{2, 0}), log("log", span{2, 40 * day}))
 

@@ -19,7 +19,8 @@ type clock struct {
 }
 
 // read parses a time, and returns it in Unix microseconds. It accepts Apache's
-// 01/Aug/1995:00:00:01 -0400, RFC 3339, and Unix seconds with or without a fraction.
+// 01/Aug/1995:00:00:01 -0400, HAProxy's 01/Aug/1995:00:00:01.250, RFC 3339 and what databases and programs
+// make of it, and Unix seconds with or without a fraction, or milliseconds, microseconds or nanoseconds. A time without a zone is one of UTC.
 // ok is false for other text, and for times before 1970 or after 2261.
 func (c *clock) read(text []byte) (at int64, ok bool) {
 	if len(text) == 0 || len(text) > len(c.text) {
@@ -34,16 +35,57 @@ func (c *clock) read(text []byte) (at int64, ok bool) {
 
 func parseTime(s []byte) (at int64, ok bool) {
 	switch {
-	case len(s) == len(apacheShape) && s[2] == '/':
+	case len(s) == len(apacheShape) && s[2] == '/' && s[20] == ' ':
 		return parseApache(s)
-	case len(s) > 10 && s[4] == '-':
-		var t time.Time
-		if t.UnmarshalText(s) != nil { // RFC 3339, strictly
-			return 0, false
-		}
-		return t.UnixMicro(), validUnix(t.Unix())
+	case len(s) > fractionAt && s[2] == '/' && s[fractionAt] == '.':
+		return parseHAProxy(s)
+	case len(s) > 10 && (s[4] == '-' || s[4] == '/'):
+		return parseISO(s)
 	}
 	return parseUnix(s)
+}
+
+// isoSeconds is how much of a time by RFC 3339 is before the fraction.
+const isoSeconds = len("2026-01-02T03:04:05")
+
+// parseISO reads RFC 3339, also with slashes in the date, a blank in place of the T, a zone without its colon or its minutes, the word UTC,
+// or without a zone.
+func parseISO(s []byte) (at int64, ok bool) {
+	const longest = 40
+	if len(s) < isoSeconds || len(s) > longest {
+		return 0, false
+	}
+	end := isoSeconds
+	for end < len(s) && (s[end] == '.' && end == isoSeconds || '0' <= s[end] && s[end] <= '9') {
+		end++
+	}
+	var text [longest + len("+00:00")]byte
+	out := append(text[:0], s[:end]...)
+	if out[4] == '/' && out[7] == '/' {
+		out[4], out[7] = '-', '-'
+	}
+	if out[10] == ' ' {
+		out[10] = 'T'
+	}
+	out = appendZone(out, bytes.TrimLeft(s[end:], " "))
+	var t time.Time
+	if t.UnmarshalText(out) != nil { // RFC 3339, strictly
+		return 0, false
+	}
+	return t.UnixMicro(), validUnix(t.Unix())
+}
+
+// appendZone appends a zone as RFC 3339 has it; without one it is UTC.
+func appendZone(dst, zone []byte) []byte {
+	switch {
+	case len(zone) == 0 || string(zone) == "UTC":
+		return append(dst, 'Z')
+	case len(zone) == len("+0000"):
+		return append(append(append(dst, zone[:3]...), ':'), zone[3:]...)
+	case len(zone) == len("+00"):
+		return append(append(dst, zone...), ":00"...)
+	}
+	return append(dst, zone...)
 }
 
 func validUnix(seconds int64) bool { return seconds >= 0 && seconds < maxUnix }
@@ -77,6 +119,21 @@ func parseApache(s []byte) (at int64, ok bool) {
 	return unix * 1_000_000, validUnix(unix)
 }
 
+// fractionAt is where the fraction of a second begins in a time of HAProxy.
+const fractionAt = len("00/aaa/0000:00:00:00")
+
+// parseHAProxy reads a time without a zone and with a fraction of a second.
+func parseHAProxy(s []byte) (at int64, ok bool) {
+	var text [len(apacheShape)]byte
+	copy(text[copy(text[:], s[:fractionAt]):], " +0000")
+	seconds, ok := parseApache(text[:])
+	if !ok {
+		return 0, false
+	}
+	fraction, ok := parseFraction(s[fractionAt+1:])
+	return seconds + fraction, ok
+}
+
 func hasShape(c, want byte) bool {
 	switch want {
 	case '0':
@@ -99,20 +156,35 @@ func monthOf(s []byte) time.Month {
 	return 0
 }
 
-// parseUnix reads seconds with a fraction, to the microsecond.
+// unixDigits is how many digits the seconds of a present time have, from 2001 to 2286.
+const unixDigits = 10
+
+// parseUnix reads seconds with a fraction, to the microsecond. More digits are milliseconds, microseconds or nanoseconds.
 func parseUnix(s []byte) (at int64, ok bool) {
 	whole, fraction, _ := bytes.Cut(s, []byte("."))
+	var digits [unixDigits + 20]byte
+	switch len(whole) {
+	case unixDigits + 3, unixDigits + 6, unixDigits + 9:
+		fraction = append(append(digits[:0], whole[unixDigits:]...), fraction...)
+		whole = whole[:unixDigits]
+	}
 	seconds, ok := parseCount(whole)
 	if !ok || !validUnix(seconds) {
 		return 0, false
 	}
+	micros, ok := parseFraction(fraction)
+	return seconds*1_000_000 + micros, ok
+}
+
+// parseFraction reads the digits behind the point of seconds, in microseconds.
+func parseFraction(digits []byte) (micros int64, ok bool) {
 	unit := int64(100_000)
-	for _, c := range fraction {
+	for _, c := range digits {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
-		at += int64(c-'0') * unit
+		micros += int64(c-'0') * unit
 		unit /= 10
 	}
-	return seconds*1_000_000 + at, true
+	return micros, true
 }

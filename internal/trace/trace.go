@@ -57,6 +57,9 @@ type Notes struct {
 	// Trailing names the gzip files that are followed by bytes of another kind,
 	// which were left out.
 	Trailing []string
+
+	// Cut names the compressed files that end too early. What they have was used.
+	Cut []string
 }
 
 // Trace is a sequence of requests. It does not change, so it is safe for concurrent use,
