@@ -23,12 +23,15 @@ import (
 type simulation struct {
 	logs   []string
 	format string
+	fields trace.Fields
 	grid   simulate.Grid
 	goal   simulate.Goal
 	window string // "": the grid's rotations decide
 	json   bool
 	html   string // a file, "" for none
 	gets   bool   // leave HEAD requests out
+
+	ignoreTimes bool
 }
 
 func simulateCommand() *cobra.Command {
@@ -42,11 +45,12 @@ func simulateCommand() *cobra.Command {
 			"with most_hits " + simulate.MostHits.Rule() + ";\n" +
 			"with fewest_writes " + simulate.FewestWrites.Rule() + ".\n" +
 			"It takes " + simulate.Evidence + ".\n\n" +
-			"LOG is an access log (combined, Caddy, Squid, CloudFront, W3C, our own JSON, TSV or CSV\n" +
-			"with a header) or lines of `seq id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and\n" +
-			"popularity:FILE,... generate requests. Give logs oldest first, in a pipe too. A line\n" +
-			"counts if it is a GET or HEAD that was answered with 200 or 304. As in the proxy, a HEAD\n" +
-			"is a sighting, is answered from what a GET has stored, and stores nothing.\n\n" +
+			"LOG is an access log of a server, a proxy or a cloud (--format lists them), or lines of `seq\n" +
+			"id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and popularity:FILE,...\n" +
+			"generate requests. --fields reads JSON, and TSV or CSV with a header or by numbers of columns,\n" +
+			"whatever the names. Give logs oldest first, in a pipe too. A line counts if it is a GET or\n" +
+			"HEAD that was answered with 200 or 304. As in the proxy, a HEAD is a sighting, is answered\n" +
+			"from what a GET has stored, and stores nothing.\n\n" +
 			"The flags of the grid take a list, by commas or by repetition; the grid is every\n" +
 			"combination that makes sense, at most 500. Policy always is run at every capacity,\n" +
 			"because the others are compared with it. c is the number of objects of the log's mean\n" +
@@ -54,6 +58,7 @@ func simulateCommand() *cobra.Command {
 			"instead. Periods are raised to 100 requests or keys. Each --rotate-... value is a\n" +
 			"rule of its own.",
 		Example: "  edgeproxy simulate access.log\n" +
+			"  edgeproxy simulate --fields target=http.path,host=http.host,bytes=http.length requests.json\n" +
 			"  zcat $(ls -tr access.log.*.gz) | edgeproxy simulate --capacity 1%,5%,20% --html report.html -",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -85,6 +90,9 @@ func (s *simulation) check() error {
 		return errors.New("LOG - is given twice: standard input can be read only once")
 	}
 	if err := checkPage("--html", s.html); err != nil {
+		return err
+	}
+	if err := s.checkReading(); err != nil {
 		return err
 	}
 	if err := s.applyWindow(); err != nil {
@@ -143,7 +151,9 @@ func (s *simulation) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 func (s *simulation) compute(ctx context.Context, stdin io.Reader, stderr io.Writer) (*simulate.Report, error) {
 	meter := simulate.NewMeter(stderr)
 	defer meter.Close()
-	requests, err := trace.Read(ctx, s.logs, trace.Options{Format: s.format, Heads: !s.gets, Input: stdin, Progress: meter.Reading})
+	requests, err := trace.Read(ctx, s.logs, trace.Options{
+		Format: s.format, Fields: s.fields, IgnoreTimes: s.ignoreTimes, Heads: !s.gets, Input: stdin, Progress: meter.Reading,
+	})
 	if err != nil {
 		return nil, asReadError(err)
 	}
@@ -194,6 +204,9 @@ func asFlagError(err error) error {
 func asReadError(err error) error {
 	if _, ok := errors.AsType[*trace.SourceError](err); ok {
 		return &usageError{err}
+	}
+	if errors.Is(err, trace.ErrOrder) {
+		return fmt.Errorf("simulate: %w; with --ignore-times the order of the lines counts, as after a clock was set back", err)
 	}
 	return fmt.Errorf("simulate: %w", err)
 }

@@ -42,12 +42,17 @@ func (s *simulation) defineFlags(cmd *cobra.Command) {
 	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times c; never, with --exact (default auto,1c,4c,16c; with --exact never too)")
 	f.Var(listOf(&g.Generations, "n", parseWhole(2, 4)), "generations", "of the window, 2 to 4 (default 2)")
 	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5, or P% (default 0.01)")
-	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored (default as the proxy: 8MiB, at most a quarter of the capacity without the stage)")
+	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored, on the disk if there is one; "+
+		"at most a quarter of the capacity without the stage, or an eighth of the disk (default as the proxy: 8MiB, or 1GiB on the disk, and at most that)")
 	f.Var(listOf(&g.Stages, "size", parseStage), "stage", "part of the capacity for first sightings, a `size` or P% (default 0%; with neither --policy, --rotate-... nor --exact 0%,1%,10%)")
-	f.Var(listOf(&g.Evictions, "list", parseEviction), "eviction", "lru, s3fifo, ristretto (default lru)")
+	f.Var(listOf(&g.Evictions, "list", parseEviction), "eviction",
+		"lru, s3fifo, ristretto (default ristretto, as the proxy; lru below its least capacity, 64KiB)")
 	f.BoolVar(&g.Exact, "exact", false, "remember sightings in exact sets instead of filters")
 	f.Var(&goalFlag{&s.goal}, "goal", "of the recommendation: "+strings.Join(simulate.Goals(), ", ")+" (default balanced)")
 	f.Var(&formatFlag{&s.format}, "format", "of the logs: "+strings.Join(trace.Formats(), ", ")+" (default: detected)")
+	f.Var(&s.fields, "fields", "names of the fields of logs in JSON, TSV or CSV, such as target=url,host=site,bytes=size; also "+
+		strings.Join(trace.FieldRoles()[3:], ", "))
+	f.BoolVar(&s.ignoreTimes, "ignore-times", false, "take the lines in their order, whatever their times: for a log of a clock that was set back")
 	f.BoolVar(&s.gets, "get-only", false, "leave HEAD requests out, to compare with simulators that do not know them")
 	f.BoolVar(&s.json, "json", false, "print one JSON document instead of the table")
 	f.StringVar(&s.html, "html", "", "also write the report as a page to this `file`")
@@ -109,6 +114,7 @@ const (
 func (s *simulation) applyWindow() error {
 	g := &s.grid
 	switch {
+	case !s.remembers(): // no window, whatever is said of it
 	case s.window == windowAuto:
 		for i := range g.Rotations {
 			if g.Rotations[i].Unit != simulate.ByTime {
@@ -121,6 +127,22 @@ func (s *simulation) applyWindow() error {
 		}
 	case s.window == windowFixed && len(g.Rotations) == 0:
 		g.Rotations = simulate.FixedRotations(g.Exact)
+	}
+	return nil
+}
+
+// remembers reports whether a policy of the grid has a window.
+func (s *simulation) remembers() bool {
+	return len(s.grid.Policies) == 0 || slices.ContainsFunc(s.grid.Policies, policy.Policy.Remembers)
+}
+
+// checkReading refuses flags of the logs that exclude each other.
+func (s *simulation) checkReading() error {
+	if err := s.fields.Check(s.format); err != nil {
+		return fmt.Errorf("--fields %w", err)
+	}
+	if s.ignoreTimes && slices.ContainsFunc(s.grid.Rotations, func(r simulate.Rotation) bool { return r.Every > 0 }) {
+		return errors.New("--ignore-times: want no --rotate-every beside it, which needs the times")
 	}
 	return nil
 }

@@ -101,7 +101,8 @@ func TestSimulateReadsALogInEveryWrapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := simulatedBy(t, writeFile(t, "access.log", log))
+	const eviction = "--eviction=lru" // the default chooses by chance
+	want := simulatedBy(t, eviction, writeFile(t, "access.log", log))
 	if want.Trace.Requests != 3000 || len(want.Results) != 25 {
 		t.Errorf("plain: got %d requests and %d results, want 3000 and 25", want.Trace.Requests, len(want.Results))
 	}
@@ -111,13 +112,13 @@ func TestSimulateReadsALogInEveryWrapping(t *testing.T) {
 			t.Errorf("%s (-plain +this):\n%s", name, diff)
 		}
 	}
-	f("gzip", simulatedBy(t, writeFile(t, "access.log.1", compressed(t, gzip.NewWriter(&gz), &gz, log))))
-	f("zstd", simulatedBy(t, writeFile(t, "access.log.2", compressed(t, z, &zst, log))))
+	f("gzip", simulatedBy(t, eviction, writeFile(t, "access.log.1", compressed(t, gzip.NewWriter(&gz), &gz, log))))
+	f("zstd", simulatedBy(t, eviction, writeFile(t, "access.log.2", compressed(t, z, &zst, log))))
 	half := len(log) / 2
 	half += strings.IndexByte(log[half:], '\n') + 1
-	f("two files", simulatedBy(t, writeFile(t, "a.log", log[:half]), writeFile(t, "b.log", log[half:])))
+	f("two files", simulatedBy(t, eviction, writeFile(t, "a.log", log[:half]), writeFile(t, "b.log", log[half:])))
 
-	cmd := exec.Command(program(t), "simulate", "--json", "-")
+	cmd := exec.Command(program(t), "simulate", "--json", eviction, "-")
 	cmd.Stdin = strings.NewReader(log)
 	out, err := cmd.Output()
 	if err != nil {
@@ -212,7 +213,7 @@ func TestSimulatePutsThePageInPlaceWhole(t *testing.T) {
 // The document has no place for warnings, and they must not be lost.
 func TestSimulateWarnsBesideTheDocument(t *testing.T) {
 	log := writeFile(t, "access.log", webLog(50)+strings.Repeat("odd\n", 60))
-	got := runHere(t, "simulate", "--json", "--capacity", "1MiB", log)
+	got := runHere(t, "simulate", "--json", "--format", "combined", "--capacity", "1MiB", log)
 	want := "edgeproxy: warning: 60 of 110 lines were not used (60 bad, 0 skipped): only a GET or HEAD that was answered with 200 or 304 counts\n"
 	if got.code != exitDone || got.stderr != want {
 		t.Errorf("got %d %q, want %q", got.code, got.stderr, want)
@@ -261,7 +262,11 @@ func TestSimulateExitCodes(t *testing.T) {
 	missing := log + ".not"
 	f(exitUsage, "--false-positive-rate 1e-300: want at least", "--false-positive-rate", "1e-300", missing)
 	f(exitUsage, "--capacity 65535 bytes: want at least 65536 bytes under ristretto", "--eviction", "ristretto", "--capacity", "65535B", missing)
-	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes under ristretto", "--eviction", "lru,ristretto", "--capacity", "64KiB", "--max-object", "16385B", missing)
+	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--eviction", "lru,ristretto", "--capacity", "64KiB", "--max-object", "16385B", missing)
+	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--capacity", "64KiB", "--max-object", "16385B", missing)
+	f(exitUsage, "--fields target=a,bytes=b: want no other format than json, tsv or csv", "--fields", "target=a,bytes=b", "--format", "combined", missing)
+	f(exitUsage, "--ignore-times: want no --rotate-every beside it", "--ignore-times", "--rotate-every", "30m", missing)
+	f(exitUsage, "--rotate-every 1h: want a log with times", "--rotate-every", "1h", seq)
 	f(exitUsage, "--more-than 3: want counting among the policies", "--policy", "second-hit", "--more-than", "3", missing)
 	f(exitUsage, "--false-positive-rate 0.05: want no --exact", "--exact", "--false-positive-rate", "5%", missing)
 	f(exitUsage, "--generations 3: want second-hit or counting", "--policy", "always", "--generations", "3", missing)
@@ -328,6 +333,7 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 	f("eviction", "fifo", "want lru, s3fifo or ristretto")
 	f("goal", "cheap", "want fewest_writes, balanced, most_hits")
 	f("format", "xml", "want seq, combined")
+	f("fields", "url", `"url": want ROLE=FIELD with a role of target, host, bytes`)
 }
 
 func TestSimulateFlagsTakeListsByCommasAndByRepetition(t *testing.T) {
@@ -346,7 +352,7 @@ func TestSimulateFlagsTakeListsByCommasAndByRepetition(t *testing.T) {
 	f(2+4, "--policy", "second-hit", "--rotate-keys", "120,0.9c", "--capacity", "50%", "--capacity", "60%")
 	f(1+8, "--policy", "counting", "--more-than", "1,2", "--rotate-keys", "120", "--generations", "2,3", "--false-positive-rate", "0.01,2%")
 	f(2+6, "--policy", "second-hit", "--rotate-keys", "120", "--stage", "0,10%,3KiB", "--eviction", "lru,s3fifo")
-	f(2+2, "--policy", "second-hit", "--rotate-keys", "120", "--max-object", "4KiB,100KiB")
+	f(2+2, "--policy", "second-hit", "--rotate-keys", "120", "--max-object", "4KiB,30KiB")
 	f(3+3, "--policy", "second-hit", "--rotate-keys", "120", "--disk", "0,5MiB", "--disk", "1000%")
 	f(1+2, "--exact", "--policy", "second-hit", "--rotate-keys", "never,120", "--rotate-requests", "never")
 }
@@ -369,6 +375,46 @@ func (e *endless) Read(p []byte) (int, error) {
 	return copy(p, "1 a 10\n"), nil
 }
 
+// TestAlwaysWithTheWindowOfTheProxyWasAnError: --window auto says what the proxy does, which policies without a window do not need.
+func TestAlwaysWithTheWindowOfTheProxyWasAnError(t *testing.T) {
+	log := writeFile(t, "access.log", webLog(400))
+	for _, window := range []string{"auto", "fixed"} {
+		got := simulatedBy(t, "--policy", "always,chance", "--window", window, log)
+		if len(got.Results) != 2 || got.Results[0].Rotate != "" {
+			t.Errorf("%s: got %+v, want always and chance without a window", window, got.Results)
+		}
+	}
+	got := runHere(t, "simulate", "--policy", "always", "--window", "auto", "--rotate-every", "1h", log)
+	if got.code != exitUsage || !strings.Contains(got.stderr, "want second-hit or counting among the policies") {
+		t.Errorf("a length of the window beside it: got %d %q", got.code, got.stderr)
+	}
+}
+
+// The command's own default: what the proxy evicts by, where it takes the capacity.
+func TestSimulateEvictsAsTheProxyDoes(t *testing.T) {
+	log := writeFile(t, "access.log", webLog(3000))
+	got := simulatedBy(t, "--policy", "always", "--capacity", "1MiB,63KiB", log).Results
+	if len(got) != 2 || got[0].Eviction != "ristretto" || got[1].Eviction != "lru" {
+		t.Errorf("got %+v, want ristretto at 1 MiB and lru at 63 KiB", got)
+	}
+}
+
+// A log of anybody, by the names of its fields; and one whose times go back.
+func TestSimulateReadsByTheNamesOfFieldsAndWithoutTimes(t *testing.T) {
+	var log strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&log, "{\"when\":%d,\"req\":{\"url\":\"https://www.example.org/%d\"},\"len\":1000}\n", 1_717_236_000-i/150*86_400+i, i%7)
+	}
+	file := writeFile(t, "requests.json", log.String())
+	flags := []string{"--fields", "target=req.url,bytes=len", "--fields", "time=when", "--policy", "always", "--capacity", "1MiB", file}
+	if got := runHere(t, append([]string{"simulate"}, flags...)...); got.code != exitFailed || !strings.Contains(got.stderr, "with --ignore-times the order of the lines counts") {
+		t.Errorf("got %d %q, want the flag to be named", got.code, got.stderr)
+	}
+	if got := simulatedBy(t, append([]string{"--ignore-times"}, flags...)...); got.Trace.Requests != 300 || got.Trace.BadLines != 0 {
+		t.Errorf("got %+v, want 300 requests", got.Trace)
+	}
+}
+
 func TestSimulateEndsOnAnInterrupt(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	s := simulation{logs: []string{"-"}, format: "seq"}
@@ -386,7 +432,7 @@ func TestSimulateEndsOnAnInterrupt(t *testing.T) {
 // The values that an independent simulator found, through the command line.
 func TestSimulateGivesTheReferenceValues(t *testing.T) {
 	log := testkit.Trace(t, "adaptsize.tr")
-	got := simulatedBy(t, "--exact", "--policy", "always,second-hit", "--rotate-requests", "4c", "--capacity", "5%", "--max-object", "1000GiB", log).Results
+	got := simulatedBy(t, "--exact", "--policy", "always,second-hit", "--rotate-requests", "4c", "--capacity", "5%", "--max-object", "1000GiB", "--eviction", "lru", log).Results
 	if len(got) != 2 {
 		t.Fatalf("got %d results, want 2", len(got))
 	}

@@ -110,8 +110,8 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 
 // checkTier reports settings that the proxy's own tier does not support.
 func (s Setting) checkTier(wrong wrongFunc) {
-	if s.CapacityBytes > 0 && s.CapacityBytes < minTierBytes {
-		wrong("capacity", inBytes(s.CapacityBytes), "at least "+inBytes(minTierBytes)+" under ristretto")
+	if s.CapacityBytes > 0 && s.CapacityBytes < MinRistrettoBytes {
+		wrong("capacity", inBytes(s.CapacityBytes), "at least "+inBytes(MinRistrettoBytes)+" under ristretto")
 	}
 	if most := (s.CapacityBytes - s.StageBytes) / objectShare; s.MaxObjectBytes > most && most > 0 {
 		wrong("max_object", inBytes(s.MaxObjectBytes), "at most "+inBytes(most)+" under ristretto, a quarter of the capacity without the stage")

@@ -10,12 +10,14 @@ import (
 	"edgeproxy/internal/trace"
 )
 
+// MinRistrettoBytes is the least capacity with Ristretto.
+const MinRistrettoBytes = 64 << 10
+
 // Bounds of the options of the proxy's tier.
 const (
-	minTierBytes = 64 << 10
-	objectShare  = 4  // its largest body is at most 1/objectShare of its bytes, without the stage
-	nameBytes    = 4  // a name is the object's number
-	maxVariants  = 32 // not used: nothing varies here
+	objectShare = 4  // its largest body is at most 1/objectShare of its bytes, without the stage
+	nameBytes   = 4  // a name is the object's number
+	maxVariants = 32 // not used: nothing varies here
 
 	roomyShare    = 8 // a tier uses at most roomyShare times the size of all objects
 	minRoomyBytes = 8 << 20

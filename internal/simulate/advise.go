@@ -33,7 +33,7 @@ func (r *Report) advise() {
 		if groups[at] == nil {
 			order = append(order, at)
 		}
-		// The proxy itself evicts by Ristretto. Without it, the first eviction is used.
+		// The proxy evicts by Ristretto. Without it, the first eviction is used.
 		if groups[at] == nil || g.Eviction == string(model.Ristretto) {
 			groups[at] = g
 		}
@@ -46,6 +46,10 @@ func (r *Report) advise() {
 // adviseOn recommends a setting of g, or says why there is none.
 func (r *Report) adviseOn(g *Group) {
 	refuse := func(why string) { r.Unadvised = append(r.Unadvised, Unadvised{g.CapacityBytes, g.DiskBytes, why}) }
+	if r.sizeless() {
+		refuse(whySizeless)
+		return
+	}
 	if why := r.missing(g); why != "" {
 		refuse(why)
 		return

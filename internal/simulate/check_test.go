@@ -34,7 +34,7 @@ func TestCheckFindsWhatIsWrongWhateverTheLogIs(t *testing.T) {
 	f("stage 1.0 KiB: want at most half of the capacity", Grid{Capacities: []Amount{{Percent: 5}, {Bytes: 2000}}, Stages: []Amount{{Bytes: 1024}}})
 	f("capacity: 65535 bytes: want at least 65536 bytes under ristretto", Grid{Capacities: []Amount{{Bytes: 65535}}, Evictions: ristretto})
 	f("disk: 4194303 bytes: want at least 4194304 bytes", Grid{Disks: []Amount{{}, {Bytes: 4<<20 - 1}}})
-	f("max_object: 25001 bytes: want at most 25000 bytes under ristretto",
+	f("max-object 25001 bytes: want at most 25000 bytes, a quarter of the capacity without the stage, as the proxy",
 		Grid{Capacities: []Amount{{Bytes: 100_000}}, MaxObjects: []int64{25_001}, Evictions: ristretto})
 }
 

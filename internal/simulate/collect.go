@@ -71,7 +71,7 @@ func (r *run) result(g *group, p *point) Result {
 		Requests: m.Requests, Hits: m.Hits, HitRatio: m.HitRatio, ByteHitRatio: m.ByteHitRatio,
 		Writes: m.Writes, WriteBytes: m.WriteBytes, HeldBack: m.HeldBack, Regret: m.Regret,
 		TooLarge: m.TooLarge, FilterBytes: m.FilterBytes, HeadMisses: m.HeadMisses, OriginRequests: m.OriginRequests, OriginBytes: m.OriginBytes, FalsePositiveRatio: m.FalsePositiveRatio,
-		MaxObjectBytes: largestObject(p.CapacityBytes, p.StageBytes, g.limit, p.Eviction), StageWrites: m.StageWrites, Promotions: m.Promotions,
+		MaxObjectBytes: g.memoryObject(p.StageBytes), StageWrites: m.StageWrites, Promotions: m.Promotions,
 		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rotations: m.Rotations, label: p.label,
 	}
 	out.onDisk(p)

@@ -19,15 +19,15 @@ const MaxSettings = 500
 type Grid struct {
 	Policies           []policy.Policy
 	Parameters         Parameters
-	Capacities         []Amount   // of the cache; a share is one of the log's unique bytes
-	Disks              []Amount   // disk tiers; the capacity is the memory tier then. A share is one of the unique bytes, 0 is none
-	Rotations          []Rotation // each alone
-	Generations        []int      // 2 to 4
-	FalsePositiveRates []float64  // of the whole window; above 0, below 1
-	MaxObjects         []int64    // bytes of the largest object that is stored; 0 is edgeproxy's default
-	Stages             []Amount   // of, and inside, the capacity; at most half of it
-	Evictions          []model.Eviction
-	Exact              bool // sets in place of filters
+	Capacities         []Amount         // of the cache; a share is one of the log's unique bytes
+	Disks              []Amount         // disk tiers; the capacity is the memory tier then. A share is one of the unique bytes, 0 is none
+	Rotations          []Rotation       // each alone
+	Generations        []int            // 2 to 4
+	FalsePositiveRates []float64        // of the whole window; above 0, below 1
+	MaxObjects         []int64          // bytes of the largest object that is stored; 0 is edgeproxy's default
+	Stages             []Amount         // of, and inside, the capacity; at most half of it
+	Evictions          []model.Eviction // none: the proxy's own, see evictions
+	Exact              bool             // sets in place of filters
 }
 
 // defaults fills the empty lists: three policies at 5 % of the unique bytes, with the
@@ -48,8 +48,20 @@ func (g Grid) defaults() Grid {
 	fill(&g.FalsePositiveRates, 0.01)
 	fill(&g.MaxObjects, 0)
 	fill(&g.Stages, Amount{}, Amount{Percent: 1}, Amount{Percent: 10})
-	fill(&g.Evictions, model.LRU)
 	return g
+}
+
+// evictions returns the evictions to try at a capacity. Without any that is Ristretto, as in the proxy. A cache that is too small
+// for it is one that the proxy does not make either, and has the nearest exact one.
+func (g Grid) evictions(capacity int64) []model.Eviction {
+	switch {
+	case len(g.Evictions) > 0:
+		return g.Evictions
+	case capacity < model.MinRistrettoBytes:
+		return []model.Eviction{model.LRU}
+	default:
+		return []model.Eviction{model.Ristretto}
+	}
 }
 
 // FixedRotations returns the default rotations that do not fit themselves to the
@@ -105,7 +117,7 @@ func (g Grid) count() float64 {
 	if !slices.Contains(g.Policies, policy.Always) {
 		rules++
 	}
-	return rules * float64(len(g.Capacities)) * float64(len(g.Disks)) * float64(len(g.Evictions)) * float64(len(g.MaxObjects))
+	return rules * float64(len(g.Capacities)) * float64(len(g.Disks)) * float64(max(1, len(g.Evictions))) * float64(len(g.MaxObjects))
 }
 
 // rates returns the false positive rates to try; sets have none.

@@ -41,6 +41,9 @@ func written(t *testing.T, g Grid) []string {
 func TestGridIsEveryCombinationThatMakesSense(t *testing.T) {
 	f := func(name string, g Grid, want ...string) {
 		t.Helper()
+		if len(g.Evictions) == 0 {
+			g.Evictions = lru()
+		}
 		if diff := cmp.Diff(want, written(t, g)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -96,11 +99,11 @@ func TestDefaultsAskWhatNobodySaid(t *testing.T) {
 			t.Errorf("%s: got %d settings, want %d and one with %q:\n%s", name, len(got), wantSettings, wantPart, strings.Join(got, "\n"))
 		}
 	}
-	f("nothing said: four windows and three stages for both filters", Grid{}, 1+12+12, "lru 15000/150000 counting >4 at 2400 keys (16c)")
-	f("a policy said: no stage", Grid{Policies: []admission.Policy{admission.SecondHit}}, 1+4, "lru 0/150000 second-hit at 150 keys (1c)")
-	f("the proxy's own window is among them", Grid{}, 1+12+12, "lru 0/150000 counting >4 auto 2 0.01")
-	f("sets said: no stage, and never too", Grid{Exact: true}, 1+5+5, "lru 0/150000 second-hit never")
-	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+4+4, "lru 1500/150000 second-hit")
+	f("nothing said: four windows and three stages for both filters", Grid{}, 1+12+12, "ristretto 15000/150000 counting >4 at 2400 keys (16c)")
+	f("a policy said: no stage", Grid{Policies: []admission.Policy{admission.SecondHit}}, 1+4, "ristretto 0/150000 second-hit at 150 keys (1c)")
+	f("the proxy's own window is among them", Grid{}, 1+12+12, "ristretto 0/150000 counting >4 auto 2 0.01")
+	f("sets said: no stage, and never too", Grid{Exact: true}, 1+5+5, "ristretto 0/150000 second-hit never")
+	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+4+4, "ristretto 1500/150000 second-hit")
 	f("another capacity: as with nothing said", Grid{Capacities: []Amount{{Percent: 1}, {Percent: 10}}}, 2*(1+12+12), "lru 300/30000 ")
 }
 
@@ -132,6 +135,73 @@ func TestLargestObjectOfAGroup(t *testing.T) {
 	f(1<<40, model.LRU, 150_000)
 	f(0, model.Ristretto, 37_500)
 	f(20_000, model.Ristretto, 20_000)
+}
+
+// TestADefaultThatTheProxyDoesNotHave: without --eviction simulate evicted by LRU, and the proxy by Ristretto.
+func TestADefaultThatTheProxyDoesNotHave(t *testing.T) {
+	f := func(g Grid, want ...model.Eviction) {
+		t.Helper()
+		groups, err := g.groups(facts, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []model.Eviction
+		for _, gr := range groups {
+			got = append(got, gr.eviction)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got %v, want %v", g, got, want)
+		}
+	}
+	f(Grid{}, model.Ristretto)
+	f(Grid{Capacities: []Amount{{Bytes: 64 << 10}, {Bytes: 64<<10 - 1}}}, model.Ristretto, model.LRU) // which it does not take
+	f(Grid{Capacities: []Amount{{Bytes: 1 << 20}}, Disks: []Amount{{Bytes: 8 << 20}}}, model.Ristretto)
+	f(Grid{Evictions: []model.Eviction{model.S3FIFO, model.LRU}}, model.S3FIFO, model.LRU)
+}
+
+// TestALimitOfObjectsThatTheProxyRefuses: with LRU objects up to --max-object were stored, of which the proxy's check refuses each above a quarter.
+func TestALimitOfObjectsThatTheProxyRefuses(t *testing.T) {
+	const mib = 1 << 20
+	f := func(g Grid, memory, disk int64, want string) {
+		t.Helper()
+		g.Policies = []admission.Policy{admission.SecondHit}
+		groups, err := g.groups(facts, true)
+		switch {
+		case want == "" && (err != nil || groups[0].points[1].MaxObjectBytes != memory || groups[0].points[1].DiskObjectBytes != disk):
+			t.Errorf("%+v: got %+v, %v, want objects up to %d and %d bytes", g, groups, err, memory, disk)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%+v: got %v, want %q", g, err, want)
+		}
+	}
+	for _, e := range []model.Eviction{"", model.LRU, model.S3FIFO, model.Ristretto} {
+		var evictions []model.Eviction
+		if e != "" {
+			evictions = []model.Eviction{e}
+		}
+		of := func(limit, memory, stage, disk int64) Grid {
+			return Grid{
+				MaxObjects: []int64{limit}, Capacities: []Amount{{Bytes: memory}}, Stages: []Amount{{Bytes: stage}},
+				Disks: []Amount{{Bytes: disk}}, Evictions: evictions,
+			}
+		}
+		f(of(0, 16*mib, 0, 0), 4*mib, 0, "")
+		f(of(4*mib, 16*mib, 0, 0), 4*mib, 0, "")
+		f(of(4*mib+1, 16*mib, 0, 0), 0, 0, "max-object 4194305 bytes: want at most 4194304 bytes, a quarter of the capacity without the stage, as the proxy")
+		f(of(3*mib, 16*mib, 4*mib, 0), 3*mib, 0, "")
+		f(of(3*mib+1, 16*mib, 4*mib, 0), 0, 0, "want at most 3145728 bytes")
+		// With a disk the limit is the disk's; in memory it is that of the proxy's default.
+		f(of(0, 16*mib, 0, 64*mib), 4*mib, 8*mib, "")
+		f(of(mib, 16*mib, 0, 64*mib), mib, mib, "")
+		f(of(8*mib, 16*mib, 0, 64*mib), 4*mib, 8*mib, "")
+		f(of(8*mib+1, 16*mib, 0, 64*mib), 0, 0, "want at most 8388608 bytes, an eighth of the disk, as the proxy")
+		// Other simulators know no limit.
+		if e == model.LRU || e == model.S3FIFO {
+			f(of(1<<40, 16*mib, 0, 0), 16*mib, 0, "")
+			f(of(64*mib, 16*mib, 4*mib, 64*mib), 12*mib, 8*mib, "")
+		} else {
+			f(of(1<<40, 16*mib, 0, 0), 0, 0, "want at most 4194304 bytes")
+		}
+	}
 }
 
 func TestGridThatCannotWorkSaysWhy(t *testing.T) {

@@ -70,12 +70,11 @@ func (g Grid) sizes(facts trace.Facts) []*group {
 	for _, c := range g.Capacities {
 		bytes := c.of(facts.ChargedBytes())
 		for _, d := range g.Disks {
-			for _, e := range g.Evictions {
+			for _, e := range g.evictions(bytes) {
 				for _, m := range g.MaxObjects {
-					out = append(out, &group{
-						capacity: c, bytes: bytes, disk: d, diskBytes: diskBytes(d, facts),
-						limit: m, maxObject: largestObject(bytes, 0, m, e), eviction: e,
-					})
+					gr := &group{capacity: c, bytes: bytes, disk: d, diskBytes: diskBytes(d, facts), limit: m, eviction: e}
+					gr.maxObject = gr.memoryObject(0)
+					out = append(out, gr)
 				}
 			}
 		}
@@ -107,7 +106,7 @@ func (g *group) gatedBytes() int64 {
 	return g.bytes
 }
 
-// largestObject returns the bytes of the largest object that is stored: limit, or
+// largestObject returns the bytes of the largest object that is stored in memory: limit, or
 // edgeproxy's default of max_object_bytes if limit is 0; and never more than fits.
 func largestObject(capacity, stage, limit int64, e model.Eviction) int64 {
 	main := capacity - stage
@@ -122,17 +121,40 @@ func largestObject(capacity, stage, limit int64, e model.Eviction) int64 {
 	}
 }
 
-// modelLimit returns the limit of objects for a model with a stage. A limit that was
-// asked for is passed on: the model checks it.
-func (g *group) modelLimit(stage int64) int64 {
-	if g.limit > 0 {
-		return g.limit
-	}
-	return largestObject(g.bytes, stage, 0, g.eviction)
+// memoryObject returns the bytes of the largest object that is stored in memory beside a stage.
+func (g *group) memoryObject(stage int64) int64 {
+	return largestObject(g.bytes, stage, g.memoryLimit(stage), g.eviction)
 }
 
-// diskObject returns the bytes of the largest object on the disk, 0 without a disk. As in
-// edgeproxy, limit applies to it too.
+// memoryLimit returns the limit of objects in memory, 0 for edgeproxy's default. With a disk g.limit is the disk's, and that of the
+// memory only if it is less than the default.
+func (g *group) memoryLimit(stage int64) int64 {
+	if byDefault := largestObject(g.bytes, stage, 0, g.eviction); g.diskBytes > 0 && !g.unlimited() && g.limit > byDefault {
+		return 0
+	}
+	return g.limit
+}
+
+// unlimited reports whether every object that fits may be stored. Other simulators work like this, so the evictions that are not
+// the proxy's can too.
+func (g *group) unlimited() bool {
+	return g.eviction != model.Ristretto && g.limit >= max(g.bytes, g.diskBytes)
+}
+
+// checkLimit refuses a limit that the proxy refuses, beside a stage.
+func (g *group) checkLimit(stage int64) error {
+	most, of := max((g.bytes-stage)/objectsInCapacity, 1), "a quarter of the capacity without the stage"
+	if g.diskBytes > 0 {
+		most, of = g.diskBytes/objectsOnDisk, "an eighth of the disk"
+	}
+	if g.limit <= most || g.unlimited() {
+		return nil
+	}
+	return &GridError{"max-object", strconv.FormatInt(g.limit, 10) + " bytes", "at most " + strconv.FormatInt(most, 10) + " bytes, " + of +
+		", as the proxy; or the whole capacity and more under --eviction lru or s3fifo, for no limit"}
+}
+
+// diskObject returns the bytes of the largest object on the disk, 0 without a disk.
 func (g *group) diskObject() int64 {
 	if g.diskBytes == 0 {
 		return 0
@@ -152,8 +174,11 @@ func (g *group) sameResults(o *group) bool {
 // fill gives gr its settings: always, and then each policy's, none of them twice.
 func (g Grid) fill(gr *group, facts trace.Facts) error {
 	common := model.Setting{
-		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.modelLimit(0), Eviction: gr.eviction,
+		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.memoryObject(0), Eviction: gr.eviction,
 		DiskBytes: gr.diskBytes, DiskObjectBytes: gr.diskObject(),
+	}
+	if err := gr.checkLimit(0); err != nil {
+		return err
 	}
 	gr.onlyBaseline = !slices.Contains(g.Policies, policy.Always)
 	gr.add(point{Setting: common, label: policy.Always.String()})
@@ -193,7 +218,10 @@ func (g Grid) stages(gr *group, s model.Setting, facts trace.Facts) error {
 		if s.StageBytes > gr.bytes/2 {
 			return &GridError{"stage", size(s.StageBytes), "at most half of the capacity, here " + size(gr.bytes/2)}
 		}
-		s.MaxObjectBytes = gr.modelLimit(s.StageBytes)
+		if err := gr.checkLimit(s.StageBytes); err != nil {
+			return err
+		}
+		s.MaxObjectBytes = gr.memoryObject(s.StageBytes)
 		if !s.Policy.Remembers() {
 			gr.add(point{Setting: s, label: s.Name() + staged(stage)})
 			continue

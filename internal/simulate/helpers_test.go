@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/model"
 	"edgeproxy/internal/trace"
 )
 
@@ -30,6 +31,9 @@ func zipf(t testing.TB, requests int) *trace.Trace {
 	t.Cleanup(func() { tr.Close() })
 	return tr
 }
+
+// lru is an eviction in which nothing is left to chance, and which takes any capacity.
+func lru() []model.Eviction { return []model.Eviction{model.LRU} }
 
 // ticks is a clock that moves on by a millisecond whenever it is read.
 func ticks() func() time.Time {

@@ -37,7 +37,7 @@ func TestGridGivesTheReferenceValues(t *testing.T) {
 			r := replayed(t, shared(t, name), Grid{
 				Policies: []admission.Policy{admission.Always, admission.SecondHit, admission.Counting}, Exact: true,
 				Rotations:  []Rotation{{}, {Unit: ByRequests, PerCached: 4}, {Unit: ByKeys, PerCached: 1}},
-				MaxObjects: []int64{1 << 40}, // it had no limit but the capacity
+				MaxObjects: []int64{1 << 40}, Evictions: lru(), // it had no limit but the capacity
 			})
 			g := r.Groups[0]
 			if g.CapacityBytes != wantCapacity {

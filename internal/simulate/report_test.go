@@ -50,7 +50,7 @@ func text(t *testing.T, r *Report, name string) string {
 // The rates of the golden files are so low that no filter errs in so small a log.
 func TestTextOfATinyLog(t *testing.T) {
 	r := replayed(t, tiny(t), Grid{
-		Capacities: []Amount{{Percent: 10}}, Stages: []Amount{{}, {Percent: 10}}, FalsePositiveRates: []float64{1e-5},
+		Capacities: []Amount{{Percent: 10}}, Stages: []Amount{{}, {Percent: 10}}, FalsePositiveRates: []float64{1e-5}, Evictions: lru(),
 	})
 	golden(t, "tiny.txt", text(t, r, "tiny.log"))
 }
@@ -70,6 +70,7 @@ func TestTextSaysWhatDiffersAndWhatNobodyAskedFor(t *testing.T) {
 func TestTextOfARecommendation(t *testing.T) {
 	r := replayed(t, zipf(t, 10_000), Grid{
 		Policies: []admission.Policy{admission.Always, admission.SecondHit}, Stages: []Amount{{}, {Percent: 10}}, FalsePositiveRates: []float64{1e-5},
+		Evictions: lru(),
 	})
 	golden(t, "recommended.txt", text(t, r, "zipf:"))
 	for _, s := range r.Page("zipf:").Sections {
@@ -81,7 +82,9 @@ func TestTextOfARecommendation(t *testing.T) {
 }
 
 func TestTextOfExactSets(t *testing.T) {
-	r := replayed(t, tiny(t), Grid{Exact: true, Capacities: []Amount{{Percent: 10}}, Policies: []admission.Policy{admission.SecondHit}})
+	r := replayed(t, tiny(t), Grid{
+		Exact: true, Capacities: []Amount{{Percent: 10}}, Policies: []admission.Policy{admission.SecondHit}, Evictions: lru(),
+	})
 	golden(t, "exact.txt", text(t, r, "tiny.log"))
 }
 
@@ -138,7 +141,9 @@ func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
 func TestJSONHasWhatWasAskedForAndTheBaseline(t *testing.T) {
 	f := func(want []string, policies ...admission.Policy) {
 		t.Helper()
-		r := replayed(t, zipf(t, 10_000), Grid{Policies: policies, Rotations: []Rotation{{Unit: ByKeys, Count: 200}}, Capacities: []Amount{{Percent: 5}, {Percent: 10}}})
+		r := replayed(t, zipf(t, 10_000), Grid{
+			Policies: policies, Rotations: []Rotation{{Unit: ByKeys, Count: 200}}, Capacities: []Amount{{Percent: 5}, {Percent: 10}}, Evictions: lru(),
+		})
 		var b bytes.Buffer
 		if err := r.WriteJSON(&b); err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ func everything() Grid {
 		Capacities: []Amount{{Percent: 5}, {Percent: 20}},
 		Rotations:  []Rotation{{Unit: ByKeys, PerCached: 2}, {Unit: ByRequests, Count: 1500}},
 		Stages:     []Amount{{}, {Percent: 10}},
+		Evictions:  lru(),
 	}
 }
 
@@ -76,7 +77,8 @@ func TestEverySettingIsReplayedInFull(t *testing.T) {
 func TestProgressCountsUpToTheEnd(t *testing.T) {
 	tr := zipf(t, 15_000)
 	for _, bytes := range []int64{waveBytes, 1} {
-		groups, err := Grid{Policies: []admission.Policy{admission.SecondHit}, Rotations: []Rotation{{Unit: ByKeys, Count: 500}}}.groups(tr.Facts(), false)
+		second := []admission.Policy{admission.SecondHit}
+		groups, err := Grid{Policies: second, Rotations: []Rotation{{Unit: ByKeys, Count: 500}}, Evictions: lru()}.groups(tr.Facts(), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,11 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// whyNothing is why a capacity has no recommendation.
-const whyNothing = "of what was asked for, nothing makes up for its writes by hits"
+// Why a capacity has no recommendation.
+const (
+	whyNothing  = "of what was asked for, nothing makes up for its writes by hits"
+	whySizeless = "nearly all objects have the size 0, so the sizes are not those of the responses"
+)
 
 // warn adds warnings that a reader should know before the figures.
 func (r *Report) warn(notes trace.Notes) {
@@ -23,6 +26,13 @@ func (r *Report) warn(notes trace.Notes) {
 	if n := notes.OddTimes; n > 0 {
 		say("%s had a time over an hour before or 30 days after the lines around it: taken for that of the line before", counted(n, "line"))
 	}
+	if r.sizeless() {
+		say("%s of %s objects have the size 0: another field may have the sizes (--fields bytes=NAME), or the format is another one (--format)",
+			humanize.Comma(t.EmptyObjects), humanize.Comma(t.Storable()))
+	}
+	for _, name := range notes.Cut {
+		say("%s is cut: its compressed data ends too early, and what it has was used", name)
+	}
 	for _, name := range notes.Trailing {
 		say("%s goes on behind the end of its gzip data: the rest was left out", name)
 	}
@@ -34,6 +44,11 @@ func (r *Report) warn(notes trace.Notes) {
 				sizes(g.CapacityBytes, g.DiskBytes), g.Eviction, size(g.largest()))
 		}
 	}
+}
+
+// sizeless reports whether so many objects have no size that the sizes are none: nine of ten.
+func (r *Report) sizeless() bool {
+	return r.Trace.EmptyObjects > 0 && 10*r.Trace.EmptyObjects >= 9*r.Trace.Storable()
 }
 
 // notice returns the warnings as sentences, for a page.

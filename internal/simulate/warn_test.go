@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,32 @@ func TestWarningsNameWhatMakesTheFiguresLess(t *testing.T) {
 	odd[100] = "a,100,4000000000"
 	f("odd times", fromText(t, append([]string{"url,bytes,time"}, odd...)...), all,
 		"1 line had a time over an hour before or 30 days after the lines around it")
+}
+
+// TestALogWithoutSizesWasRecommendedOneByte: a log whose sizes were not found had max_object_bytes: 1B recommended, and no word of that.
+func TestALogWithoutSizesWasRecommendedOneByte(t *testing.T) {
+	f := func(name string, empty, whole int, want bool) {
+		t.Helper()
+		lines := make([]string, 0, 4000)
+		for i := range 4000 {
+			id, size := i*i%(empty+whole), 0
+			if id >= empty {
+				size = 100_000
+			}
+			lines = append(lines, fmt.Sprintf("%d %d %d", i, id, size))
+		}
+		tr := fromText(t, lines...)
+		r := replayed(t, tr, Grid{Policies: []admission.Policy{admission.Always}, Capacities: []Amount{{Bytes: 100}, {Percent: 100}}})
+		warned := slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "objects have the size 0: ") })
+		refused := len(r.Unadvised) == len(r.Groups) && strings.Contains(r.Unadvised[0].Why, "nearly all objects have the size 0")
+		if warned != want || refused != want || want && len(r.Advice) > 0 {
+			t.Errorf("%s: got warnings %q, %d recommendations, %+v not given; want a warning and none: %v", name, r.Warnings, len(r.Advice), r.Unadvised, want)
+		}
+	}
+	f("all", 997, 0, true)
+	f("nearly all", 950, 47, true)
+	f("many", 500, 497, false)
+	f("none", 0, 997, false)
 }
 
 // A count of one is written in the singular.

@@ -135,7 +135,7 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 		say("cache.disk.path: a directory of your own choice, on a file system with room for %s.", size(g.DiskBytes))
 	}
 	if g.Eviction != string(model.Ristretto) {
-		say("Eviction was %s; edgeproxy's own is ristretto: --eviction ristretto simulates it.", g.Eviction)
+		say("Eviction was %s; edgeproxy's own is ristretto, which simulate has without --eviction, from 64 KiB on.", g.Eviction)
 	}
 	return out
 }

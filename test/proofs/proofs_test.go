@@ -87,7 +87,7 @@ func TestWhatDoesNotHoldIsAFailure(t *testing.T) {
 		"to the last digit: **DOES NOT HOLD** (0 of 45)",
 		"adaptsize: with a stage of 10 % the hit ratio is above that of always: **DOES NOT HOLD** (+0.00 points)",
 		"even arrivals, filters: its byte hit ratio is above that of always: **DOES NOT HOLD**",
-		"edgeproxy simulate --exact --policy always,second-hit,counting --capacity 1%,5%,20% --rotate-requests 4c --rotate-keys never,1c --get-only --max-object 1000GiB adaptsize.tr\n",
+		"edgeproxy simulate --exact --policy always,second-hit,counting --capacity 1%,5%,20% --rotate-requests 4c --rotate-keys never,1c --get-only --max-object 1000GiB --eviction lru adaptsize.tr\n",
 		"arrivals=bursty,objects=20000\n",
 	} {
 		if !strings.Contains(stdout.String(), want) {

@@ -28,8 +28,10 @@ const (
 )
 
 // asReference returns the flags of what the reference knows: GETs alone, and no limit
-// of an object but the cache.
-func asReference() []string { return []string{"--get-only", "--max-object", "1000GiB"} }
+// of an object but the cache. It evicts by LRU.
+func asReference() []string {
+	return []string{"--get-only", "--max-object", "1000GiB", "--eviction", "lru"}
+}
 
 // simulator runs edgeproxy simulate.
 type simulator struct {
