@@ -80,15 +80,20 @@ func isStatus(s []byte) bool {
 // cutQuoted returns the text before the closing quote, still escaped, and the
 // rest.
 func cutQuoted(s []byte) (text, rest []byte, ok bool) {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return s[:i], s[i+1:], true
+	for end := 0; ; end++ {
+		i := bytes.IndexByte(s[end:], '"')
+		if i < 0 {
+			return nil, nil, false
+		}
+		end += i
+		backslashes := 0
+		for backslashes < end && s[end-1-backslashes] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return s[:end], s[end+1:], true
 		}
 	}
-	return nil, nil, false
 }
 
 // unescape decodes the escapes of Apache and nginx: \xHH, and a backslash before a quote

@@ -57,6 +57,9 @@ func hostAmong(first, second, rest []byte) []byte {
 
 // behind returns what stands for the host in the text behind the bytes, nil if nothing does.
 func behind(text []byte) []byte {
+	if len(text) == 0 || text[len(text)-1] == '"' {
+		return nil // nothing follows the agent, as in most logs
+	}
 	for range 2 { // referer and agent
 		i := bytes.IndexByte(text, '"')
 		if i < 0 || len(bytes.Trim(text[:i], " ")) > 0 {
