@@ -25,6 +25,10 @@ type Caching struct {
 	// any ending.
 	StripCookies []string
 
+	// KeepCookies names the only cookies that are not removed, in the same way. Only one of the two has a name. Cookies that Bypass or
+	// Key names are never removed.
+	KeepCookies []string
+
 	// Slice is the size of the aligned parts in which large objects are fetched and
 	// stored; 0 fetches them whole.
 	Slice Size
@@ -175,10 +179,17 @@ func parseStatus(s string) (status int, ok bool) {
 }
 
 // caching returns the cache settings of a route. Its cache section is at path and holds own.
-// Keys that the section lacks have the values for all routes.
+// Keys that the section lacks have the values for all routes; strip_cookies and keep_cookies
+// stand in for each other.
 func (c *Config) caching(src *source, path string, own *Caching) Caching {
 	out := c.Cache.Caching
 	out.table().overlay(own.table(), src, path)
+	switch strips, keeps := src.given(child(path, "strip_cookies")), src.given(child(path, "keep_cookies")); {
+	case strips && !keeps:
+		out.KeepCookies = nil
+	case keeps && !strips:
+		out.StripCookies = nil
+	}
 	return out
 }
 
@@ -231,11 +242,21 @@ func notForTags(name string) bool {
 	}, name)
 }
 
+// cookies checks which cookies are removed.
+func (v *validator) cookies(path string, c *Caching) {
+	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
+	at := child(path, "keep_cookies")
+	v.names(at, c.KeepCookies, "*", wantCookie)
+	if len(c.StripCookies) > 0 && len(c.KeepCookies) > 0 && v.noErrorAt(at, child(path, "strip_cookies")) {
+		v.fail(at, "want no strip_cookies beside it: all cookies that are not listed here are removed")
+	}
+}
+
 // caching checks the part of a cache section that routes may have too.
 func (v *validator) caching(path string, c *Caching) {
 	v.slice(child(path, "slice"), c.Slice)
 	v.bypass(child(path, "bypass"), &c.Bypass)
-	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
+	v.cookies(path, c)
 	v.tagFields(child(path, "tag_fields"), c.TagFields)
 	trusts := func(l Listen) bool { return len(l.TrustedProxies) > 0 }
 	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.noErrorAt(at, "listen") {

@@ -45,7 +45,9 @@ func (c *Caching) table() table {
 		section("stale", c.Stale.table(), "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
 		section("key", c.Key.table(), "What forms the cache key besides the URL."),
 		live("strip_cookies", texts(&c.StripCookies, "cookie names", "want a list of cookie names, such as [_ga*]"),
-			"Request cookies that are removed before key, sighting and origin.").withExample("[_ga*]"),
+			"Request cookies that are removed before key, sighting and origin, but for those that bypass.cookies or key.cookies names.").withExample("[_ga*]"),
+		live("keep_cookies", texts(&c.KeepCookies, "cookie names", "want a list of cookie names, such as [PHPSESSID]"),
+			"The only request cookies that are not removed, beside those of bypass.cookies and key.cookies; in place of strip_cookies.").withExample("[PHPSESSID, lang]"),
 		live("slice", size(&c.Slice, 0).withBounds("0B, or 16KiB to max_object_bytes"),
 			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").withExample("1MiB"),
 	}

@@ -135,7 +135,7 @@ func wantEveryKey() *Config {
 					Stale:        Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
 					Bypass:       Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
 					Key:          Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
-					StripCookies: []string{"own"}, TagFields: []string{"X-Own-Tags"},
+					KeepCookies:  []string{"own"}, TagFields: []string{"X-Own-Tags"},
 					Slice: 64 * KiB,
 				},
 				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
@@ -227,6 +227,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case strings.HasPrefix(path, ".Routes[0].Inherited."), strings.HasSuffix(path, ".BasicAuth.Enabled"): // false or the default again, over what is at the top; stands beside no users_file
 		case strings.HasPrefix(path, ".Routes[0].Compress."): // stands beside no slice; the third has all of it
 		case path == ".Admin.Token": // stands beside no token_file
+		case path == ".Cache.Caching.KeepCookies", path == ".Routes[0].Cache.StripCookies": // stand beside none of the other
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)

@@ -27,6 +27,7 @@ func sampleStatus() *edge.Status {
 		Fills: proxy.Fills{Stored: 30, HeldBack: 50, Saved: 40, SavedBytes: 40 << 10, Regret: 10, RegretBytes: 10 << 10},
 	}
 	s.Requests.NotStored = map[string]int64{"first-sighting": 50, "no-store": 3, "private": 3, "too-large": 0}
+	s.Requests.NotStoredCookies = map[string]int64{"_ga": 9, "_fbp": 7, "a": 1, "b": 2, "c": 3, "d": 4}
 	s.Cache.TierStatus = edge.TierStatus{Objects: 25, Bytes: 1 << 20, MaxBytes: 256 << 20, Writes: 30, StoresNeverHit: 4, EvictionAge: map[string]float64{"capacity": 3723.4, "rejected": 12.345}}
 	s.Cache.Disk = &edge.DiskStatus{TierStatus: edge.TierStatus{Objects: 90, Bytes: 5 << 30, MaxBytes: 10 << 30, Writes: 95}, Directories: []edge.DirectoryStatus{{Path: "/a"}, {Path: "/b", Trouble: "it hangs"}}}
 	s.Origins = []edge.OriginStatus{{Name: "app", Waiting: 7, Servers: []edge.ServerStatus{{Address: "10.0.0.1:80", State: "up", Active: 3, Idle: 4}, {Address: "10.0.0.2:80", State: "ejected", EjectedFor: 12}}}}
@@ -107,6 +108,7 @@ what if  hit ratio  of bytes  to the origin  writes
 always   65.0 %     50.0 %    70             70
 
 not stored: first-sighting 50, no-store 3, private 3
+request-cookie: _ga 9, _fbp 7, d 4, c 3, b 2, ...; cache.keep_cookies or strip_cookies removes what the origin does not need
 `
 	before := &edge.Status{Uptime: 3724.4}
 	before.Requests.Totals = proxy.RouteStatus{Requests: 190, Results: map[string]int64{"hit": 113, "scarce": 47, "miss": 30}}

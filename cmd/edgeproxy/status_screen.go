@@ -32,6 +32,7 @@ func screen(now, before *edge.Status) string {
 	certificateLines(&b, now)
 	shadowLines(&b, now)
 	notStoredLine(&b, now.Requests.NotStored)
+	cookieLine(&b, now.Requests.NotStoredCookies)
 	return b.String()
 }
 
@@ -201,6 +202,25 @@ func notStoredLine(b *strings.Builder, reasons map[string]int64) {
 		}
 	}
 	fmt.Fprintf(b, "not stored: %s\n", orNone(strings.Join(parts, ", ")))
+}
+
+// mostCookies are named on the screen.
+const mostCookies = 5
+
+// cookieLine says for which cookies responses were not stored.
+func cookieLine(b *strings.Builder, counts map[string]int64) {
+	if len(counts) == 0 {
+		return
+	}
+	var parts []string
+	for _, name := range byCount(counts) {
+		if len(parts) == mostCookies {
+			parts = append(parts, "...")
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
+	}
+	fmt.Fprintf(b, "request-cookie: %s; cache.keep_cookies or strip_cookies removes what the origin does not need\n", strings.Join(parts, ", "))
 }
 
 // byCount returns the names sorted by count, largest first, then by name.

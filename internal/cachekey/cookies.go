@@ -2,6 +2,7 @@ package cachekey
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 
@@ -102,6 +103,23 @@ func (r *Rules) HasAllCookies(lines [][]byte) bool {
 		}
 	}
 	return true
+}
+
+// OtherCookies yields the name of each cookie in the lines of Cookie that the rules do not name, in order. What is no valid name is left out.
+func (r *Rules) OtherCookies(lines [][]byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, line := range lines {
+			for piece := range bytes.SplitSeq(line, semicolon) {
+				name := bytes.Trim(cookieName(piece), " \t")
+				if !validCookieName(name) || slices.ContainsFunc(r.cookies, func(named string) bool { return named == string(name) }) {
+					continue
+				}
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Readable reports whether all parsers find the same cookies in the lines of Cookie: there

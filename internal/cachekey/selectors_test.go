@@ -218,19 +218,72 @@ func TestCookieNames(t *testing.T) {
 			t.Errorf("%q: got %v, want %v", line, got, want)
 		}
 	}
-	f := func(line, want string, found bool) {
+}
+
+func TestCookiesThatAreStrippedOrKept(t *testing.T) {
+	type names = cachekey.CookieNames
+	f := func(strip, keep names, line, want string, found bool) {
 		t.Helper()
-		got, ok := names.AppendOthers([]byte("x"), []byte(line))
-		if ok != found || string(got) != "x"+want {
+		filter := cachekey.NewCookieFilter(strip, keep, nil, &cachekey.Rules{})
+		got, ok := filter.AppendOthers([]byte("x"), []byte(line))
+		if ok != found || string(got) != "x"+want || filter.Active() != (len(strip)+len(keep) > 0) {
 			t.Errorf("%q: got %q %v, want %q %v", line, got, ok, want, found)
 		}
 	}
-	f("a=1;b=2;", "", false)
-	f("Session=1", "", false)
-	f("session=1", "", true)
-	f("a=1;session=2 ; b=3;;", "a=1; b=3", true)
-	f("wp_a=1; wp_b=2; wp=3", "wp=3", true)
-	f(`a="1; session=2"; session`, `a="1`, true)
+	strip := names{"session", "wp_*"}
+	f(nil, nil, "a=1", "", false)
+	f(strip, nil, "a=1;b=2;", "", false)
+	f(strip, nil, "Session=1", "", false)
+	f(strip, nil, "session=1", "", true)
+	f(strip, nil, "a=1;session=2 ; b=3;;", "a=1; b=3", true)
+	f(strip, nil, "wp_a=1; wp_b=2; wp=3", "wp=3", true)
+	f(strip, nil, `a="1; session=2"; session`, `a="1`, true)
+	f(nil, strip, "session=1; wp_=2", "", false)
+	f(nil, strip, "session=1; SESSION=2; sessions=3", "session=1", true)
+	f(nil, strip, `a="1; session=2"; b; wp_a=1`, `session=2"; wp_a=1`, true)
+	f(nil, strip, "a=1; b", "", true)
+	f(nil, names{"*"}, "a=1; b;", "", false)
+}
+
+func TestACookieThatARuleNamesWasStripped(t *testing.T) {
+	type names = cachekey.CookieNames
+	f := func(strip, keep names, line, want string) {
+		t.Helper()
+		filter := cachekey.NewCookieFilter(strip, keep, names{"session", "wp_*"}, rules(t, cachekey.Options{Cookies: []string{"lang"}}))
+		got, ok := filter.AppendOthers(nil, []byte(line))
+		if !ok {
+			got = []byte(line)
+		}
+		if string(got) != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+	f(names{"*"}, nil, "a=1; session=2; wp_x=3; lang=de; sessions=4", "session=2; wp_x=3; lang=de")
+	f(names{"session", "lang"}, nil, "session=2; lang=de", "session=2; lang=de")
+	// What some origin takes for one of them stays as well: the rule looks for it.
+	f(names{"*"}, nil, "a=1; SESSION=2; session[0]=3; %6cang=4; wp.y=5", "SESSION=2; session[0]=3; %6cang=4; wp.y=5")
+	f(nil, names{"b"}, "a=1; b=2; session=3; lang=de", "b=2; session=3; lang=de")
+}
+
+func TestOtherCookies(t *testing.T) {
+	f := func(want string, lines ...string) {
+		t.Helper()
+		var in [][]byte
+		for _, line := range lines {
+			in = append(in, []byte(line))
+		}
+		var got []string
+		for name := range rules(t, cachekey.Options{Cookies: []string{"lang"}}).OtherCookies(in) {
+			got = append(got, string(name))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %q", lines, got, want)
+		}
+	}
+	f("")
+	f("", "lang=de", "")
+	f("a b c", "a=1; lang=de;b", "c=2")
+	f("Lang", `"x=1; Lang=2; $v=1; é=2; =3; a b=4; ;`)
 }
 
 // TestKeysOfOtherRequestsOrRulesDiffer builds whole keys, as the proxy does, from

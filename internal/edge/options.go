@@ -126,7 +126,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Name: r.Name, Match: matchOf(&r.Match),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
-			Request: request, Response: response, Own: own, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
+			Request: request, Response: response, Own: own, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies, KeepCookies: r.Cache.KeepCookies,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),

@@ -92,7 +92,7 @@ type Options struct {
 	ClientShare, InflightShare              float64
 	AnyLanguageOrder, UnusualNames          bool
 	SendTags, Livez                         bool
-	StripCookies                            cachekey.CookieNames
+	StripCookies, KeepCookies               cachekey.CookieNames
 	Request, Response                       FieldRules
 
 	// State is the file that keeps the sightings; "" keeps none.

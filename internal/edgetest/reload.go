@@ -26,7 +26,7 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
 			SliceBytes: o.SliceBytes, Compress: o.Compress, NoVarySearch: o.NoVarySearch,
 			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
-			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, SendTags: o.SendTags, TagFields: o.tagFields(),
+			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, KeepCookies: o.KeepCookies, SendTags: o.SendTags, TagFields: o.tagFields(),
 		}},
 		RequestsInFlight: o.RequestsInFlight, Tunnels: o.Tunnels,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, RangeAmplification: max(o.RangeAmplification, 0), ReadIdle: o.ReadIdle, ReceiveRate: o.ReceiveRate, UpgradeIdle: o.UpgradeIdle,

@@ -28,7 +28,7 @@ import (
 //	invalidate MODE           unsafe, same_url, none
 //	error-max-ttl D           10s if not set
 //	ttl-by-status STATUS D    may be set several times
-//	bypass-header NAME..., bypass-cookie NAME..., strip-cookie NAME...
+//	bypass-header NAME..., bypass-cookie NAME..., strip-cookie NAME..., keep-cookie NAME...
 //	request-remove NAME..., request-only NAME..., request-set NAME VALUE, response-remove NAME..., response-set NAME VALUE
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
@@ -87,6 +87,9 @@ func (o *Options) apply(s *step) error {
 		return nil
 	case key == "strip-cookie":
 		o.StripCookies = w[1:]
+		return nil
+	case key == "keep-cookie":
+		o.KeepCookies = w[1:]
 		return nil
 	case key == "compress":
 		o.Compress, err = compressBy(w[1:])

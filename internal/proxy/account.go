@@ -60,6 +60,7 @@ func (f *fill) account(why reason.Reason, size int64) {
 	}
 	if why != reason.None {
 		c.notStored[why].Add(1)
+		f.countCookies(why)
 	}
 }
 

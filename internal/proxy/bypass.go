@@ -44,11 +44,11 @@ func (x *exchange) cookieNotInKey() bool {
 	return x.asks.cookie && !(x.route.Key.Reads("Cookie") && x.route.Key.HasAllCookies(x.forwardedLines("Cookie")))
 }
 
-// stripCookies takes the cookies that the route strips out of x, before its key, its
-// sighting and its origin.
+// stripCookies takes the cookies that the route does not let through out of x, before its
+// key, its sighting and its origin.
 func (x *exchange) stripCookies() {
-	names := x.route.StripCookies
-	if len(names) == 0 || !x.asks.cookie {
+	filter := &x.route.cookies
+	if !x.asks.cookie || !filter.Active() {
 		return
 	}
 	x.asks.cookie = false
@@ -56,7 +56,7 @@ func (x *exchange) stripCookies() {
 	for _, f := range x.fields {
 		if sameName(f.Name, "Cookie") {
 			n := len(x.scratch)
-			if out, found := names.AppendOthers(x.scratch, f.Value); found {
+			if out, found := filter.AppendOthers(x.scratch, f.Value); found {
 				x.scratch, f.Value = out, out[n:]
 				if len(f.Value) == 0 {
 					continue

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/reason"
 )
@@ -104,7 +103,7 @@ func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []
 	}
 	if x.reason != reason.None {
 		b = append(b, "; detail="...)
-		b = appendDetail(b, x.reason, x.verdict)
+		b = x.appendDetail(b)
 	}
 	return b
 }
@@ -125,14 +124,18 @@ func (x *exchange) appendForwardStatus(b []byte) []byte {
 	return strconv.AppendInt(b, int64(status), 10)
 }
 
-// appendDetail appends the word for why; the counting policy says how far the
-// key has come.
-func appendDetail(b []byte, why reason.Reason, v admission.Verdict) []byte {
-	if why != reason.TooFewSightings {
-		return append(b, why.String()...)
+// appendDetail appends the word for the reason. The counting policy says how far the key has come, and request-cookie which
+// cookies it is about.
+func (x *exchange) appendDetail(b []byte) []byte {
+	switch x.reason {
+	case reason.TooFewSightings:
+		b = append(b, "sighting-"...)
+		b = strconv.AppendInt(b, int64(x.verdict.Sightings), 10)
+		b = append(b, "-of-"...)
+		return strconv.AppendInt(b, int64(x.verdict.Needed), 10)
+	case reason.RequestCookie:
+		return x.appendCookieDetail(b)
+	default:
+		return append(b, x.reason.String()...)
 	}
-	b = append(b, "sighting-"...)
-	b = strconv.AppendInt(b, int64(v.Sightings), 10)
-	b = append(b, "-of-"...)
-	return strconv.AppendInt(b, int64(v.Needed), 10)
 }

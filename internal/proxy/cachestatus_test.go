@@ -24,7 +24,9 @@ func TestStructuredName(t *testing.T) {
 func TestDetail(t *testing.T) {
 	f := func(why reason.Reason, v admission.Verdict, want string) {
 		t.Helper()
-		if got := string(appendDetail(nil, why, v)); got != want {
+		x := &exchange{reason: why}
+		x.verdict = v
+		if got := string(x.appendDetail(nil)); got != want {
 			t.Errorf("%s: got %q, want %q", why, got, want)
 		}
 	}

@@ -40,7 +40,7 @@ func (c *parityCase) exchangeFor(i int, hasher cache.Hasher) (x *exchange, key s
 		return nil, ""
 	}
 	x = newExchange()
-	x.req, x.route, x.scheme = r, &route{Route: &c.route}, schemePlain
+	x.req, x.route, x.scheme = r, &route{Route: &c.route, cookies: cachekey.NewCookieFilter(c.route.StripCookies, c.route.KeepCookies, c.route.Bypass.Cookies, c.route.Key)}, schemePlain
 	if x.readFields(); x.asks.authorization || x.asks.body {
 		return nil, ""
 	}
@@ -345,6 +345,9 @@ func TestCookiesThatShareAreReadAlike(t *testing.T) {
 	for _, route := range []Route{
 		{Key: keyed},
 		{Key: keyed, StripCookies: cachekey.CookieNames{"s", "_ga*"}},
+		{Key: keyed, StripCookies: cachekey.CookieNames{"*"}},
+		{Key: keyed, KeepCookies: cachekey.CookieNames{"s"}},
+		{Key: &cachekey.Rules{}, KeepCookies: cachekey.CookieNames{"lang"}, Bypass: Bypass{Cookies: cachekey.CookieNames{"s"}}},
 		{Key: &cachekey.Rules{}, Bypass: Bypass{Cookies: cachekey.CookieNames{"lang"}}},
 	} {
 		for _, a := range parityValues["Cookie"] {

@@ -132,6 +132,7 @@ type Proxy struct {
 	purgeCount    atomic.Uint64 // values purged, and not their marks
 	streams       *readahead.Bodies
 	closeFlight   sync.Once
+	cookies       cookieCounts             // for which responses were not stored
 	panicked      func(*flight.PanicError) // fetchPanicked, made once
 }
 

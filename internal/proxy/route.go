@@ -85,6 +85,9 @@ type Route struct {
 	// StripCookies names cookies that are taken out of all requests, also of those that
 	// pass by the cache.
 	StripCookies cachekey.CookieNames
+	// KeepCookies names the only cookies that are not taken out. At most one of the two has a name. Cookies that Bypass or Key
+	// names stay in any case.
+	KeepCookies cachekey.CookieNames
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.
 	Key *cachekey.Rules
@@ -105,8 +108,9 @@ type Route struct {
 type route struct {
 	*Route
 	metrics *routeMetrics
-	answer  *ownAnswer       // nil: the origin is asked
-	own     fieldrules.Lines // of texts and pages of ours
+	answer  *ownAnswer            // nil: the origin is asked
+	own     fieldrules.Lines      // of texts and pages of ours
+	cookies cachekey.CookieFilter // StripCookies or KeepCookies
 	// identifies says that each request has an id; see RequestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
@@ -133,6 +137,7 @@ func newRoute(r *Route, m *Metrics) *route {
 	}
 	return &route{
 		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: fieldrules.OfTexts(&own.Own),
+		cookies:    cachekey.NewCookieFilter(own.StripCookies, own.KeepCookies, own.Bypass.Cookies, own.Key),
 		identifies: own.Request.HasRequestID() || own.Own.HasRequestID() || r.Answer != nil && r.Answer.Fields.HasRequestID(),
 	}
 }

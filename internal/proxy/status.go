@@ -13,6 +13,10 @@ type Status struct {
 	Totals           RouteStatus      `json:"totals"`
 	Routes           []RouteStatus    `json:"routes"`
 	NotStored        map[string]int64 `json:"not_stored"`
+
+	// NotStoredCookies counts responses that were not stored by the cookies of their requests that are neither stripped nor in the key:
+	// those that come most often, at most 32.
+	NotStoredCookies map[string]int64 `json:"not_stored_cookies,omitempty"`
 }
 
 // PurgeStatus is what was purged since the start.
@@ -133,6 +137,7 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.bodiesOnTheirWay(), Flights: p.flights.Len(),
 		Panics: p.Panics.Count(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
+		NotStoredCookies: p.cookies.counts(),
 	}
 	routes, all := p.Metrics.all() // those included whose routes are gone
 	for _, m := range routes {

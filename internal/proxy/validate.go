@@ -89,7 +89,7 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 	switch why {
 	case reason.None:
 		p.Store.Renew(e, j.stale.Serial(), purged)
-	case reason.Authorization, reason.NoFreshness:
+	case reason.Authorization, reason.NoFreshness, reason.RequestCookie:
 		// What this client may have, or what was found for a request with a cookie,
 		// says nothing of what the others may: it stays as it was.
 	default:

@@ -30,6 +30,7 @@ const (
 	VaryStar
 	VaryLimit // the URL varies by too many lists of names, or by too many names in all
 	NoFreshness
+	RequestCookie // no lifetime but from a setting, which does not apply: the request has a cookie that is neither stripped nor in the key
 	Status
 	Method
 	Partial
@@ -90,7 +91,7 @@ const (
 var words = [Count]string{
 	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", NotDrawn: "not-drawn", AdmissionDenies: "never",
 	NoStore: "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
-	VaryStar: "vary-star", VaryLimit: "vary-limit", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
+	VaryStar: "vary-star", VaryLimit: "vary-limit", NoFreshness: "no-freshness", RequestCookie: "request-cookie", Status: "status", Method: "method", Partial: "partial",
 	NotModified: "not-modified", Unconfirmed: "unconfirmed",
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition", CodingRefused: "coding-refused",
 	Upgrade:       "upgrade",

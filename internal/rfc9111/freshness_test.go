@@ -80,7 +80,10 @@ func TestLifetimeByDefaultTTL(t *testing.T) {
 	f(0, reason.NoFreshness, get, minute, "Cache-Control: max-age:60, max-age")
 
 	// It does not apply to a response that may be personal.
-	f(0, reason.NoFreshness, cookie, minute)
+	f(0, reason.RequestCookie, cookie, minute)
+	f(0, reason.NoFreshness, cookie, 0)
+	f(0, reason.NoFreshness, cookie, minute, "Set-Cookie: a=b")
+	f(0, reason.NoFreshness, cookie, minute, "Cache-Control: max-age=0")
 	f(minute, reason.None, cookie, 0, "Cache-Control: max-age=60")
 	f(0, reason.Authorization, authorization, minute)
 	f(0, reason.NoFreshness, authorization, minute, "Cache-Control: public")

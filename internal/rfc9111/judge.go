@@ -59,9 +59,24 @@ func Judge(req RequestFacts, resp ResponseFacts, o Options) Judgement {
 		p = p.boundedTo(age, bound, provocable(resp.Status))
 	}
 	if why := refusesUse(&d, p, l, &req, &resp, age); why != reason.None {
+		if req.Cookie && usableWithoutCookie(&d, req, &resp, &o, age) {
+			why = reason.RequestCookie
+		}
 		return Judgement{Why: why}
 	}
 	return Judgement{Policy: p, Age: age, Strip: strip}
+}
+
+// usableWithoutCookie reports whether the response would be worth storing if the request had no cookie: then a lifetime from an option
+// would apply, or it could be validated.
+func usableWithoutCookie(d *ResponseDirectives, req RequestFacts, resp *ResponseFacts, o *Options, age time.Duration) bool {
+	req.Cookie = false
+	l := lifetimeFor(d, &req, resp, o)
+	p := policyOf(d, l, hasValidator(resp.Header, resp.ResponseTime), o)
+	if bound, bounded := o.errorBound(resp.Status); bounded {
+		p = p.boundedTo(age, bound, provocable(resp.Status))
+	}
+	return refusesUse(d, p, l, &req, resp, age) == reason.None
 }
 
 // refusesRequest returns why the request forbids storing its response; None if it does not.

@@ -82,11 +82,11 @@ func TestRulesLeavePersonalResponsesAlone(t *testing.T) {
 	lm := "Last-Modified: " + at(-time.Hour)
 	cookie := RequestFacts{Method: "GET", Cookie: true}
 	f(reason.None, get, lm)
-	f(reason.NoFreshness, cookie)
-	f(reason.NoFreshness, cookie, lm, `ETag: "a"`)
+	f(reason.RequestCookie, cookie)
+	f(reason.RequestCookie, cookie, lm, `ETag: "a"`)
 	f(reason.NoFreshness, get, lm, "Set-Cookie: a=b")
 	f(reason.Authorization, RequestFacts{Method: "GET", Authorization: true}, lm)
-	f(reason.NoFreshness, cookie, "Cache-Control: max-age=0")
+	f(reason.RequestCookie, cookie, "Cache-Control: max-age=0") // the forced one would apply
 	f(reason.None, cookie, "Cache-Control: max-age=60")
 	f(reason.None, cookie, "Cache-Control: no-cache", lm)
 	f(reason.None, cookie, "Cache-Control: public", lm)
