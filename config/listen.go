@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -22,7 +21,9 @@ const (
 
 // Listen is one address that serves clients.
 type Listen struct {
-	Address string // HOST:PORT, an empty host is every interface, port 0 any free port; or unix:PATH
+	// Address is HOST:PORT or unix:PATH. An empty host is every interface, by IPv4 and IPv6; 0.0.0.0 is every one by IPv4 alone, [::] by
+	// IPv6 alone. Port 0 is any free port.
+	Address string
 	// SocketMode is the permissions of the socket in the file system; 0 is 0600.
 	SocketMode fs.FileMode
 
@@ -45,7 +46,7 @@ func (l *Listen) Socket() bool { return strings.HasPrefix(l.Address, socketPrefi
 func (l *Listen) table() table {
 	return table{
 		restart("address", textual(&l.Address, ""),
-			`":8080" is every interface, unix:/run/edge.sock a socket.`).asRequired().withFlag(flagListen, "address to serve clients on").asBasic(),
+			`":8080" is every interface by IPv4 and IPv6, "0.0.0.0:8080" by IPv4 alone, unix:/run/edge.sock a socket.`).asRequired().withFlag(flagListen, "address to serve clients on").asBasic(),
 		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket; "0600" if none are given.`).asOptional().withExample(`"0600"`),
 		restart("tls", boolean(&l.TLS, false), "true speaks TLS with the certificates of tls, HTTP/1.1 and HTTP/2."),
 		live("livez", boolean(&l.Livez, false), "true answers GET /livez with 200, also without Host, for load balancers."),
@@ -78,22 +79,21 @@ func (v *validator) addresses() {
 	if len(v.c.Listen) == 0 && v.noErrorAt("listen") {
 		v.fail("listen", "want at least one address, or remove the key")
 	}
-	taken := map[string]string{}
+	var taken []listenerAddress
 	for i, l := range v.c.Listen {
-		v.address(item("listen", i), l, taken)
+		v.address(item("listen", i), l, &taken)
 		v.trustedProxies(child(item("listen", i), "trusted_proxies"), &l)
 	}
 	admin := v.c.Admin.Listen()
-	v.address("admin", admin, taken)
+	v.address("admin", admin, &taken)
 	v.admin()
 	if v.c.Metrics.Address != "" {
-		v.address("metrics", Listen{Address: v.c.Metrics.Address}, taken)
+		v.address("metrics", Listen{Address: v.c.Metrics.Address}, &taken)
 	}
 }
 
-// address checks one address and that no other listener has it; taken maps the addresses
-// so far to their paths.
-func (v *validator) address(section string, l Listen, taken map[string]string) {
+// address checks one address, and that no other listener has it or a part of it; taken are the addresses so far.
+func (v *validator) address(section string, l Listen, taken *[]listenerAddress) {
 	path, mode := child(section, "address"), child(section, "socket_mode")
 	if !v.noErrorAt(path) {
 		return
@@ -105,21 +105,7 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 	if !l.Socket() && l.SocketMode != 0 && v.noErrorAt(mode) {
 		v.fail(mode, "remove it: only an address unix:PATH has a mode")
 	}
-	key := l.Address
-	if !l.Socket() {
-		host, port, _ := net.SplitHostPort(l.Address)
-		if port == "0" {
-			return // each listener gets a port of its own
-		}
-		key = net.JoinHostPort(strings.ToLower(host), port)
-	}
-	if other, ok := taken[key]; ok {
-		if !v.src.given(path) {
-			path, other = other, path // the error is at the address that the file has, not at the default
-		}
-		v.fail(path, "want another address: this is the one of "+other)
-	}
-	taken[key] = path
+	v.free(path, l, taken)
 }
 
 // trustedProxies refuses trusted_proxies of a socket, whose clients have no address.

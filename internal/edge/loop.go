@@ -117,7 +117,7 @@ func accepts(host string, a netip.Addr) bool {
 		return false
 	}
 	return slices.ContainsFunc(addresses, func(l netip.Addr) bool {
-		return l == a || l.IsUnspecified() && (l.Is6() || a.Is4())
+		return l == a || l.IsUnspecified() && l.Is4() == a.Is4()
 	})
 }
 

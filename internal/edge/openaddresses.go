@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/listen"
 )
 
 // AddressWarnings returns which addresses of c a start would fail to open now. It opens each for a moment, and leaves nothing
@@ -40,7 +41,7 @@ func checkAddress(ctx context.Context, address string) error {
 		return checkSocketPath(path)
 	}
 	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", address)
+	ln, err := lc.Listen(ctx, listen.Network(address), address)
 	if err == nil {
 		return ln.Close()
 	}

@@ -17,7 +17,7 @@ import (
 // Options say how an address is opened.
 type Options struct {
 	// Address is HOST:PORT or unix:PATH. An empty host is every interface, port 0 any
-	// free one.
+	// free one; see Network.
 	Address string
 	// Mode is that of a socket in the file system; 0 is 0600.
 	Mode fs.FileMode

@@ -21,7 +21,7 @@ const tcpUserTimeout = 18
 // listenTCP listens on address; accepted connections inherit the timeout.
 func listenTCP(ctx context.Context, address string, writeIdle time.Duration) (net.Listener, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return setUserTimeout(c, writeIdle) }}
-	return lc.Listen(ctx, "tcp", address)
+	return lc.Listen(ctx, Network(address), address)
 }
 
 // dropStalled gives the timeout to a listener that was opened elsewhere.

@@ -13,7 +13,7 @@ const KernelDropsStalled = false
 
 func listenTCP(ctx context.Context, address string, _ time.Duration) (net.Listener, error) {
 	var lc net.ListenConfig
-	return lc.Listen(ctx, "tcp", address)
+	return lc.Listen(ctx, Network(address), address)
 }
 
 func dropStalled(net.Listener, time.Duration) error { return nil }

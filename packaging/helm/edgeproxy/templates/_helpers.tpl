@@ -20,7 +20,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $path }}
 {{- end }}
 
-{{/* The port of an address such as 0.0.0.0:8080. */}}
+{{/* The port of an address such as :8080 or [::]:8080. */}}
 {{- define "edgeproxy.port" -}}
 {{- splitList ":" . | last }}
 {{- end }}
