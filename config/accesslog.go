@@ -9,7 +9,7 @@ import (
 
 func (a *AccessLog) table() table {
 	return table{
-		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, "" for none.`).asBasic().withExample("/var/log/edgeproxy/access.log"),
+		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, syslog:server=HOST:PORT for a syslog server, "" for none.`).asBasic().withExample("/var/log/edgeproxy/access.log"),
 		live("format", enum(&a.Format, LogJSON, LogJSON, LogCombined, LogTemplate), "The form of a line."),
 		live("template", textual(&a.Template, ""), "With format: template, text with fields in braces; {{ and }} are braces.").withExample(`"{client} {status}"`),
 		live("sample", ratio(&a.Sample, 1).between(0, 1), "The share of requests that are logged, chosen at random."),
@@ -39,13 +39,29 @@ func (c *Config) routeLog(src *source, path string, own *RouteLog) RouteLog {
 func (v *validator) accessLog() {
 	const path = "access_log.path"
 	if strings.ContainsFunc(v.c.AccessLog.Path, unicode.IsControl) {
-		v.fail(path, `want a file, "-" for standard output, or ""`)
+		v.fail(path, `want a file, "-" for standard output, syslog:server=HOST:PORT, or ""`)
+	} else if err := accesslog.ValidPath(v.c.AccessLog.Path); err != nil && v.noErrorAt(path) {
+		v.fail(path, err.Error())
 	}
+	v.noServers()
 	v.unusedLogKeys()
 	v.logTemplate()
 	for i, r := range v.c.Routes {
 		if at := child(item("routes", i), "access_log"); !r.ownLog.Enabled && v.src.given(child(at, "enabled")) && v.src.given(child(at, "sample")) {
 			v.fail(child(at, "sample"), "remove it: with enabled: false nothing is logged")
+		}
+	}
+}
+
+// noServers refuses syslog where a file or a folder is wanted: it would get this name.
+func (v *validator) noServers() {
+	files := map[string]string{"admission.state": v.c.Admission.State, "limits.spool": v.c.Limits.Spool}
+	for i, path := range v.c.Cache.Disk.Paths {
+		files[v.src.elementPath(diskPath, i)] = path
+	}
+	for at, path := range files {
+		if accesslog.Remote(path) && v.noErrorAt(at) {
+			v.fail(at, "want a path: only access_log.path can be syslog")
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/edge"
 )
@@ -111,6 +112,8 @@ func (o *logOptions) askPath(ctx context.Context) (path string, err error) {
 		return "", fmt.Errorf("log: the proxy at %s has no access log: set access_log.path, or name a FILE", o.address)
 	case status.AccessLog.Path == "-":
 		return "", fmt.Errorf("log: the access log of the proxy at %s is its standard output: name the FILE that this goes to", o.address)
+	case accesslog.Remote(status.AccessLog.Path):
+		return "", fmt.Errorf("log: the access log of the proxy at %s goes to %s: name the FILE in which that server has it", o.address, status.AccessLog.Path)
 	}
 	return status.AccessLog.Path, nil
 }

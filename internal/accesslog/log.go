@@ -1,11 +1,14 @@
 package accesslog
 
 import (
+	"errors"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
 	"edgeproxy/internal/lines"
+	"edgeproxy/internal/syslog"
 )
 
 // closeWait bounds how long Close waits for the last write.
@@ -24,14 +27,55 @@ type Options struct {
 // Log is an access log. Its methods are safe for concurrent use.
 type Log struct {
 	*lines.Log
-	buffers sync.Pool // of *buffer
+	buffers sync.Pool      // of *buffer
+	remote  *syslog.Writer // nil: it writes to a file
 }
 
 // New returns a log that writes to w; see lines.New.
 func New(w io.Writer, o Options) (*Log, error) { return encode(lines.New(w, o.lines())) }
 
-// Open returns a log that appends to the file at path; see lines.Open.
-func Open(path string, o Options) (*Log, error) { return encode(lines.Open(path, o.lines())) }
+// Open returns a log that appends to the file at path; see lines.Open. A path that begins with "syslog:" is a syslog server,
+// see syslog.Parse; Open does not connect to it.
+func Open(path string, o Options) (*Log, error) {
+	if !Remote(path) {
+		return encode(lines.Open(path, o.lines()))
+	}
+	to, err := syslog.Parse(path)
+	if err != nil {
+		return nil, err
+	}
+	w := syslog.New(to, messageID)
+	l, err := encode(lines.NewOwned(w, o.lines()))
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	l.remote = w
+	return l, nil
+}
+
+// messageID is the type of messages (MSGID of RFC 5424).
+const messageID = "access"
+
+// Remote reports whether a path stands for a server and not for a file.
+func Remote(path string) bool { return strings.HasPrefix(path, syslog.Prefix) }
+
+// ValidPath returns what is wrong with a path that is Remote, and nil for any other.
+func ValidPath(path string) error {
+	if !Remote(path) {
+		return nil
+	}
+	_, err := syslog.Parse(path)
+	return err
+}
+
+// Close writes what is queued and closes the log; see lines.Log. A server that does not take it in half of the time is given up, so that
+// lines that are lost are counted.
+func (l *Log) Close() error {
+	if l.remote != nil {
+		defer l.remote.GiveUpAfter(closeWait / 2)()
+	}
+	return l.Log.Close()
+}
 
 func (o Options) lines() lines.Options {
 	return lines.Options{Name: "access log", QueueBytes: o.QueueBytes, OnError: o.OnError, CloseWait: closeWait, Gather: gather}

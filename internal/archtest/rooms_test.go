@@ -44,7 +44,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/accesslog", "internal/method", "internal/policy"},
 			third: []string{"github.com/goccy/go-yaml", humanize},
 		},
-		"internal/accesslog": {ours: []string{"internal/lines"}},
+		"internal/accesslog": {ours: []string{"internal/lines", "internal/syslog"}},
 		"internal/acme": {
 			third: []string{"github.com/caddyserver/certmagic", "github.com/mholt/acmez/v3", "go.uber.org/zap"},
 		},
@@ -171,6 +171,7 @@ func rooms() map[string]room {
 		"internal/spool":        {third: []string{"golang.org/x/sys"}},
 		"internal/statefile":    {},
 		"internal/supervisor":   {ours: []string{"internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "golang.org/x/sys"}},
+		"internal/syslog":       {},
 		"internal/top":          {},
 		"internal/trace":        {ours: []string{"internal/wire"}, third: []string{humanize, compress, xxh3}},
 		"internal/tracecontext": {},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/statefile"
 )
@@ -79,10 +80,10 @@ func checkWritableDir(folder string) error {
 	return os.Remove(probe.Name())
 }
 
-// checkLogPath returns why a log file cannot be opened. It does not create the file. It does not open a
+// checkLogPath returns why a log file cannot be opened. A syslog server is not asked. It does not create the file. It does not open a
 // pipe, whose reader would see the end of file.
 func checkLogPath(path string) error {
-	if path == "" || path == "-" {
+	if path == "" || path == "-" || accesslog.Remote(path) {
 		return nil
 	}
 	info, err := os.Stat(path)

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/proxy"
@@ -50,7 +51,7 @@ type StateStatus struct {
 	Bytes    int64      `json:"bytes"`
 }
 
-// LogStatus is the access log. Path is absolute, or "-" for standard output.
+// LogStatus is the access log. Path is absolute, "-" for standard output, or a syslog server as in the configuration.
 type LogStatus struct {
 	Path   string `json:"path"`
 	Format string `json:"format"` // json, combined or template
@@ -132,7 +133,7 @@ func (e *Edge) Status() *Status {
 	s.Certificates, s.CertificateCount = e.certificatesStatus(now)
 	if path := e.config.AccessLog.Path; path != "" {
 		s.AccessLog = &LogStatus{Path: path, Format: string(e.now.Load().config.AccessLog.Format)}
-		if absolute, err := filepath.Abs(path); err == nil && path != "-" {
+		if absolute, err := filepath.Abs(path); err == nil && path != "-" && !accesslog.Remote(path) {
 			s.AccessLog.Path = absolute
 		}
 	}

@@ -63,6 +63,10 @@ func New(w io.Writer, o Options) (*Log, error) {
 	return start("", w, nil, o)
 }
 
+// NewOwned returns a log that writes to w as that of New does. Close closes w too, in the
+// goroutine that writes to it.
+func NewOwned(w io.WriteCloser, o Options) (*Log, error) { return start("", w, w, o) }
+
 func start(path string, out io.Writer, closer io.Closer, o Options) (*Log, error) {
 	if o.QueueBytes < 0 {
 		return nil, fmt.Errorf("%s: queue of %d bytes: want 0 or more", o.Name, o.QueueBytes)
