@@ -30,7 +30,7 @@ var (
 
 // Purge forgets what is stored under each value: by "url" all variants of an
 // absolute URL; by "prefix" what begins like one, in its normal form; by "host" what
-// has this host, port included; by "tag" what carries the tag; by "all", which
+// has this host, port included; by "tag" what carries the tag, or one of several with commas between them; by "all", which
 // takes no value, everything. Soft makes it stale instead: it is validated or
 // fetched anew at the next request, and may answer where a stale response may.
 //
@@ -94,9 +94,24 @@ func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 		if value == "" || strings.ContainsFunc(value, control) {
 			return nil, ErrPurgeTag
 		}
-		return uncounted(func() { p.Purges.Tag(p.Purges.HashTag(value), soft) }), nil
+		return uncounted(func() {
+			for _, tag := range tagsNamed(value) {
+				p.Purges.Tag(p.Purges.HashTag(tag), soft)
+			}
+		}), nil
 	}
 	return nil, ErrPurgeBy
+}
+
+// tagsNamed returns the tags that an operator means by a value: itself, and where it has commas those between them.
+func tagsNamed(value string) []string {
+	tags := []string{value}
+	for tag := range strings.SplitSeq(value, ",") {
+		if tag = strings.Trim(tag, " "); tag != "" && tag != value {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
 }
 
 // urlStep purges target at each of sites.
