@@ -78,8 +78,7 @@ func isTagName(name string) bool {
 	if !ok {
 		return false
 	}
-	name = field.Canonical(name)
-	return readings[name].hasTags() || name == "X-Amz-Meta-Cache-Tag"
+	return readings[field.Canonical(name)].hasTags()
 }
 
 // checkHost refuses a condition on another host than that of the request.

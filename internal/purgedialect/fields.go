@@ -34,9 +34,9 @@ func (as reading) hasTags() bool { return tagWords <= as && as <= tagPattern }
 // readings are those of the fields that programs send with purges. Names are canonical.
 var readings = map[string]reading{
 	"Xkey-Purge": tagList, "Xkey": tagList, // varnish-modules, Shopware
-	"Surrogate-Key":    tagWords, // Fastly
-	"Xkey-Softpurge":   softTagList,
-	"Cache-Tag":        tagCommas,
+	"Surrogate-Key":  tagWords, // Fastly
+	"Xkey-Softpurge": softTagList,
+	"Cache-Tag":      tagCommas, "X-Amz-Meta-Cache-Tag": tagCommas, // Cloudflare, CloudFront
 	"X-Cache-Tags":     tagPattern, // FOSHttpCache
 	"Cache-Tags":       tagPattern, // Drupal
 	"Purge-Cache-Tags": tagPattern, // Drupal
@@ -61,10 +61,13 @@ var telling = []string{"purge", "purges", "ban", "bans", "tag", "tags", "xkey", 
 // proving are last words of the names of fields that prove who asks. purge.allow and purge.token_file say who may.
 var proving = []string{"token", "key", "auth", "secret", "signature"}
 
+// tracing is what the names of fields begin with that an agent in the program adds to all its requests. One of them is X-Datadog-Tags.
+const tracing = "X-Datadog-"
+
 // readingOf returns how a field is read, and whether it is about what to purge.
 func readingOf(name string) (as reading, about bool) {
-	if as, about = readings[name]; about {
-		return as, true
+	if as, about = readings[name]; about || strings.HasPrefix(name, tracing) {
+		return as, about
 	}
 	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '-' || c == '_' })
 	if len(words) == 0 || slices.Contains(proving, words[len(words)-1]) {

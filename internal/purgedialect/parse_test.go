@@ -42,7 +42,7 @@ func TestAPurgeWasReadAsAnother(t *testing.T) {
 	f(urls("/.*"), "PURGE /.*", "X-Purge-Method: Exact")
 	f(urls("/a"), "PURGE https://a.example/a")
 	f(urls("/"), "PURGE https://a.example:80")
-	f(urls("/a"), "PURGE /a", "X-Host: .*", "X-Control-Key: secret", "Cookie: a=b", "Accept: x", "X-Purge-Key: k")
+	f(urls("/a"), "PURGE /a", "X-Host: .*", "X-Control-Key: secret", "X-Datadog-Tags: _dd.p.dm=-1", "Cookie: a=b", "Accept: x", "X-Purge-Key: k")
 
 	// The target as a pattern.
 	f(all, "PURGE /.*")
@@ -68,6 +68,7 @@ func TestAPurgeWasReadAsAnother(t *testing.T) {
 	f(purgedialect.Order{URLs: []string{"/a", "/a/"}, Prefixes: []string{"/a?", "/a/?"}}, "PURGE /a", "X-Purge-Method: ban-regex", `X-Ban-Regex: ^/a($|/$|\?.*|/\?.*)`)
 	f(urls("/", "/a"), "BAN /", "X-Url: ^http://a.example(/|/a)$")
 	f(all, "BAN /", "X-Url: ^https?://a.example.*")
+	f(prefixes("/a/"), "BAN /", `X-Url: ^a\.example/a/.*`)
 
 	// Tags.
 	f(tags("a", "b", "c"), "PURGE /", "xkey-purge: a  b,c")
@@ -76,6 +77,7 @@ func TestAPurgeWasReadAsAnother(t *testing.T) {
 	f(tags("a", "b|c"), "PURGE /", "Surrogate-Key: a b|c")
 	f(purgedialect.Order{Tags: []string{"a"}, Soft: true}, "PURGE /", "Surrogate-Key: a", "Fastly-Soft-Purge: 1")
 	f(tags("a b", "c"), "PURGE /", "Cache-Tag: a b, c")
+	f(tags("a", "b"), "PURGE /", "x-amz-meta-cache-tag: a,b")
 	f(tags("a", "b"), "PURGETAGS /", "X-Cache-Tags: a,b")
 	f(tags("a", "b"), "BAN /tags", "Cache-Tags: a b")
 	f(tags("a", "b"), "BAN /", "Cache-Tags: a|b", "Cache-Tags: b")
@@ -130,6 +132,8 @@ func TestAPurgeThatIsNotUnderstoodWasAccepted(t *testing.T) {
 	f("target", ".* within it", "BAN .*/blog")
 	f("target", "^ within it", "BAN /a^b")
 	f("target", "begin with /", "BAN blog")
+	f("X-Url", "begin with /", "BAN /", "X-Url: ^b.example/a/.*")
+	f("X-Url", "begin with /", "BAN /", "X-Url: ^a.example")
 	f("target", "want .*, or the host", "PURGE https://b.example/a")
 	f("target", "not the host", "PURGE https://b.example/.*")
 	f("target", "within each other", "BAN "+strings.Repeat("(", 20)+"/a"+strings.Repeat(")", 20))

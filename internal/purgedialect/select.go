@@ -60,11 +60,10 @@ func (r *Request) url(s sequence, hosted bool) (url, error) {
 		return url{}, err
 	}
 	u := url{text: b.text, prefix: b.more || !b.closes}
-	if hosted {
-		host, path := cutHost(b.text)
-		if !r.SameHost(host) {
-			return u, fmt.Errorf("%.60q is not the host of the request", host)
-		}
+	switch host, path := cutHost(b.text); {
+	case hosted && !r.SameHost(host):
+		return u, fmt.Errorf("%.60q is not the host of the request", host)
+	case hosted, path != "" && r.SameHost(host): // also without a scheme
 		u.text = path
 	}
 	switch {
