@@ -85,16 +85,7 @@ func TestAPurgeWasAnsweredOKAndNotDone(t *testing.T) {
 
 func purgesOfEdge(t *testing.T, p program, rows []purgeRow) {
 	t.Helper()
-	origin := newTaggedSite(t, p.fields)
-	dir := t.TempDir()
-	pair := testkit.NewAuthority(t).Good(ourHost, otherHost)
-	testkit.WritePair(t, pair, filepath.Join(dir, "chain.pem"), filepath.Join(dir, "key.pem"))
-	served := serve(t, fmt.Sprintf(`listen: [{address: "127.0.0.1:0"}, {address: "127.0.0.1:0", tls: true}]
-tls: {certificates: [{certificate: %s/chain.pem, key: %s/key.pem}]}
-origins: {app: {servers: ["http://%s"]}}
-admission: {policy: always}
-`, dir, dir, origin.Listener.Addr())+block(t, purges, "purge-allow"))
-	doors := []door{{address: served.Addresses[0]}, {address: served.Addresses[1], secure: true}}
+	doors := serveTagged(t, newTaggedSite(t, p.fields))
 	for _, row := range rows {
 		for _, d := range doors { // a purge by http reaches what is stored as https, and the other way round
 			before := known(t, doors)
@@ -108,6 +99,20 @@ admission: {policy: always}
 			lost(t, row, doors, before, row.gone)
 		}
 	}
+}
+
+// serveTagged runs edgeproxy before a site, with the settings of the page. It has a door for http and one for https.
+func serveTagged(t *testing.T, origin *httptest.Server) []door {
+	t.Helper()
+	dir := t.TempDir()
+	pair := testkit.NewAuthority(t).Good(ourHost, otherHost)
+	testkit.WritePair(t, pair, filepath.Join(dir, "chain.pem"), filepath.Join(dir, "key.pem"))
+	served := serve(t, fmt.Sprintf(`listen: [{address: "127.0.0.1:0"}, {address: "127.0.0.1:0", tls: true}]
+tls: {certificates: [{certificate: %s/chain.pem, key: %s/key.pem}]}
+origins: {app: {servers: ["http://%s"]}}
+admission: {policy: always}
+`, dir, dir, origin.Listener.Addr())+block(t, purges, "purge-allow"))
+	return []door{{address: served.Addresses[0]}, {address: served.Addresses[1], secure: true}}
 }
 
 func purgesOfVarnish(t *testing.T, p program, rows []purgeRow) {
@@ -330,4 +335,34 @@ func readPurgeRow(t *testing.T, line string) (row purgeRow) {
 		t.Fatalf("%s: want a request, and what is gone", line)
 	}
 	return row
+}
+
+// A purge by HTTP/2 reaches what is stored by http, too.
+func TestAPurgeByHTTP2ReachesBothSchemes(t *testing.T) {
+	t.Parallel()
+	origin := newTaggedSite(t, map[string]string{"xkey": " "})
+	doors := serveTagged(t, origin)
+	client := testkit.SecureClient(t, doors[1].address, true)
+	for _, row := range []purgeRow{
+		{request: []string{"PURGE /blog/.*", "X-Purge-Method: regex"}, gone: []string{"/blog/", "/blog/one", "/blog/two"}},
+		{request: []string{"PURGEKEYS /", "xkey-purge: p-10"}, gone: []string{"/about"}},
+	} {
+		before := known(t, doors)
+		method, target, _ := strings.Cut(row.request[0], " ")
+		req, err := http.NewRequestWithContext(t.Context(), method, "https://"+ourHost+target, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, value, _ := strings.Cut(row.request[1], ": ")
+		req.Header.Set(name, value)
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK || res.ProtoMajor != 2 {
+			t.Errorf("%q: got %d by %s, want 200 by HTTP/2", row.request, res.StatusCode, res.Proto)
+		}
+		lost(t, row, doors, before, row.gone)
+	}
 }
