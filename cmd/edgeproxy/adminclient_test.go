@@ -59,10 +59,22 @@ origins: {app: {servers: [%q]}}
 // A file without -c was just an unexpected argument.
 func TestAFileWithoutItsFlagIsToldOf(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"check", "serve"} {
-		got := runBinary(t, command, "edge.yaml")
-		if want := "unexpected argument \"edge.yaml\": want -c before a file\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
-			t.Errorf("%s: got %d %q, want %q", command, got.code, got.stderr, want)
+	got := runBinary(t, "serve", "edge.yaml")
+	if want := "unexpected argument \"edge.yaml\": want -c before a file\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
+		t.Errorf("got %d %q, want %q", got.code, got.stderr, want)
+	}
+}
+
+// The command for files takes one without a flag, and not two.
+func TestCheckTakesAFileWithoutItsFlag(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "edge.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n")
+	if got := runBinary(t, "check", file); got.code != exitDone || !strings.Contains(got.stdout, file+": ok\n") {
+		t.Errorf("got %d %q %q, want it ok", got.code, got.stdout, got.stderr)
+	}
+	for _, args := range [][]string{{"check", file, file}, {"check", "-c", file, file}} {
+		if got := runBinary(t, args...); got.code != exitUsage {
+			t.Errorf("%q: got %d %q, want %d", args, got.code, got.stderr, exitUsage)
 		}
 	}
 }

@@ -207,7 +207,7 @@ admin: {address: %q}
 origins: {app: {servers: [%q]}}
 `, data, admin, failingOrigin(t))), true)
 	d.serving(data, admin)
-	d.signal(syscall.SIGQUIT)
+	d.signal(syscall.SIGABRT)
 	d.wantExit(exitUsage) // the runtime's own code, 2
 }
 
