@@ -196,7 +196,7 @@ access_log: {path: %q}
 	s.wantExit(exitDone)
 }
 
-// The runtime writes what it has to say of a panic, or of SIGQUIT, before the process
+// The runtime writes what it has to say of a panic, or of SIGABRT, before the process
 // ends, and waited for the reader with everything else stopped.
 func TestFullPipeDoesNotHoldTheEndByAPanic(t *testing.T) {
 	t.Parallel()
