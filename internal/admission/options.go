@@ -29,8 +29,8 @@ type Options struct {
 	// Filters that are Fitted use it.
 	TierBytes int64
 
-	// Held says how many objects that tier holds, and their bytes. It is called for every response that was stored or
-	// held back, if a filter is Fitted. Nil: the windows go by the sizes of responses alone.
+	// Held says how many objects that tier holds, and their bytes. It is called for one of sixteen responses that were
+	// stored or held back. Nil: the windows go by the sizes of responses alone.
 	Held fit.Held
 
 	// OnFit, if not nil, is called when the number of objects that the tier holds when it is full is first known, and

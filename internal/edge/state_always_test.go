@@ -9,7 +9,7 @@ import (
 	"edgeproxy/config"
 )
 
-// Who turns to always for a while keeps admission.state, and the sightings in its file.
+// An operator who switches to the policy always for a while keeps admission.state, and the sightings in its file.
 func TestAPolicyThatRemembersNothingLeavesTheStateAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sightings")
 	run := func(policy string) []byte {

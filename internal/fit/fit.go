@@ -154,7 +154,7 @@ type Length struct {
 	PerObject, Least int64
 
 	// Distinct is the share of these sightings that have to be of different keys, at
-	// least 0 and less than Keys. So nobody ends a generation who asks for few keys often.
+	// least 0 and less than Keys. So many requests for few keys do not end a generation.
 	Distinct float64
 
 	// Keys is the share of the sightings for which there is room if all are of different

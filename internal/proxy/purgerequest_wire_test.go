@@ -69,7 +69,7 @@ func TestWhatAPurgeHasBehindItsHeadWasIgnored(t *testing.T) {
 	hit(false)
 }
 
-// TestTheTokenOfPurgesWasForwarded: whoever has it, and whatever becomes of the purge.
+// A purge is not forwarded, whether its token is right, wrong or malformed: the origin would learn the token.
 func TestTheTokenOfPurgesWasForwarded(t *testing.T) {
 	const token = "sesame-of-the-test"
 	var asked atomic.Int64
