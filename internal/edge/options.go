@@ -131,7 +131,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
 			Compress:     compressRules(&r.Compress),
-			TagFields:    tagFields(r.Cache.TagFields),
+			TagFields:    purge.NewTagFields(r.Cache.TagFields...),
 			SendTags:     r.Cache.SendTags,
 			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
 			NoCache: !r.Cache.Enabled, NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
@@ -175,13 +175,6 @@ func bypass(b config.Bypass) proxy.Bypass {
 	out := proxy.Bypass{Cookies: b.Cookies}
 	for _, name := range b.Headers {
 		out.Headers = append(out.Headers, field.Canonical(name))
-	}
-	return out
-}
-
-func tagFields(names []string) (out []purge.TagField) {
-	for _, name := range names {
-		out = append(out, purge.TagFieldOf(field.Canonical(name)))
 	}
 	return out
 }

@@ -6,7 +6,6 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
@@ -46,15 +45,12 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 }
 
 // tagFields are the fields of responses that have tags.
-func (o *Options) tagFields() (out []purge.TagField) {
+func (o *Options) tagFields() purge.TagFields {
 	names := o.TagFields
 	if names == nil {
 		names = config.Default().Cache.TagFields
 	}
-	for _, name := range names {
-		out = append(out, purge.TagFieldOf(field.Canonical(name)))
-	}
-	return out
+	return purge.NewTagFields(names...)
 }
 
 // others are the routes before the one for all requests.

@@ -190,5 +190,5 @@ func (x *exchange) tagless() *route {
 
 // isTagField reports whether the field is between origin and cache alone. A nil r has none.
 func (r *route) isTagField(name string) bool {
-	return r != nil && slices.ContainsFunc(r.TagFields, func(f purge.TagField) bool { return f.Name == name })
+	return r != nil && r.TagFields.Has(name)
 }

@@ -93,7 +93,7 @@ type Route struct {
 	Key *cachekey.Rules
 	// TagFields are the fields of responses whose values are tags. They end here. SendTags forwards them to trusted proxies, so that
 	// caches in front of this one can be purged by them.
-	TagFields []purge.TagField
+	TagFields purge.TagFields
 	SendTags  bool
 	// NoVarySearch lets responses say that other queries of their path mean the same.
 	NoVarySearch bool

@@ -15,7 +15,7 @@ import (
 func TestNamesOfTags(t *testing.T) {
 	p := New(Options{})
 	long := strings.Repeat("x", longestName+1)
-	tags := p.AppendTags(nil, field.List{{Name: "Surrogate-Key", Value: "a b " + long}, {Name: "Cache-Tag", Value: "c d, b"}}, []TagField{TagFieldOf("Surrogate-Key"), TagFieldOf("Cache-Tag")})
+	tags := p.AppendTags(nil, field.List{{Name: "Surrogate-Key", Value: "a b " + long}, {Name: "Cache-Tag", Value: "c d, b"}}, NewTagFields("Surrogate-Key", "Cache-Tag"))
 	tags = p.AppendGroup(tags, "http", []byte("h"), "g")
 	if got := p.Names(append(tags, 1, AnyTag)); len(tags) != 6 || !cmp.Equal(got, []string{"a", "b", "c d", "g"}) {
 		t.Errorf("got %q for %d tags", got, len(tags))
@@ -95,6 +95,6 @@ func BenchmarkATagWhoseNameIsKnown(b *testing.B) {
 	var tags []uint64
 	b.ReportAllocs()
 	for b.Loop() {
-		tags = p.AppendTags(tags[:0], h, []TagField{TagFieldOf("Surrogate-Key")})
+		tags = p.AppendTags(tags[:0], h, NewTagFields("Surrogate-Key"))
 	}
 }

@@ -40,32 +40,66 @@ func AppendTag(tags []uint64, tag uint64) []uint64 {
 	return append(tags, tag)
 }
 
-// TagField is a field of responses that lists tags. None has a standard.
-type TagField struct {
-	Name       string // canonical
-	Separators string // the characters between two tags
+// TagFields are fields of responses that list tags. None has a standard. The zero value has no field. TagFields may be used
+// concurrently.
+type TagFields struct {
+	fields []tagField
+	shapes uint64 // of all names; most fields of responses have another one, and are not compared
 }
 
-// TagFieldOf returns the field of this canonical name, with the separators that the programs that send it use. In a field that no
-// program is known for, commas and white space separate tags.
-func TagFieldOf(name string) TagField {
+type tagField struct {
+	name       string // canonical
+	separators string // the characters between two tags
+}
+
+// NewTagFields returns the fields of these names, in any case, with the separators that the programs that send them use. In a field
+// that no program is known for, commas and white space separate tags.
+func NewTagFields(names ...string) TagFields {
+	var f TagFields
+	for _, name := range names {
+		name = field.Canonical(name)
+		f.fields = append(f.fields, tagField{name, separatorsOf(name)})
+		f.shapes |= shape(name)
+	}
+	return f
+}
+
+func separatorsOf(name string) string {
 	switch name {
 	case "Surrogate-Key":
-		return TagField{name, " \t"}
+		return " \t"
 	case "Cache-Tag", "X-Magento-Tags", "X-Cache-Tags", "X-Amz-Meta-Cache-Tag":
-		return TagField{name, ","}
+		return ","
 	}
-	return TagField{name, ", \t"}
+	return ", \t"
+}
+
+// shape returns one of 64 bits, by the length and the first character of the name.
+func shape(name string) uint64 {
+	if name == "" {
+		return 0
+	}
+	return 1 << ((uint(len(name))*5 + uint(name[0])) % 64)
+}
+
+// Has reports whether the field of this canonical name lists tags.
+func (f TagFields) Has(name string) bool { return f.index(name) >= 0 }
+
+func (f TagFields) index(name string) int {
+	if f.shapes&shape(name) == 0 {
+		return -1
+	}
+	return slices.IndexFunc(f.fields, func(t tagField) bool { return t.name == name })
 }
 
 // AppendTags adds the tags in the fields of a response to tags, as AppendTag does.
-func (t *Table) AppendTags(tags []uint64, h field.List, fields []TagField) []uint64 {
+func (t *Table) AppendTags(tags []uint64, h field.List, fields TagFields) []uint64 {
 	for i := range h {
-		at := slices.IndexFunc(fields, func(f TagField) bool { return f.Name == h[i].Name })
+		at := fields.index(h[i].Name)
 		if at < 0 {
 			continue
 		}
-		separates := func(r rune) bool { return strings.ContainsRune(fields[at].Separators, r) }
+		separates := func(r rune) bool { return strings.ContainsRune(fields.fields[at].separators, r) }
 		for name := range strings.FieldsFuncSeq(h[i].Value, separates) {
 			if name = strings.Trim(name, " \t"); name != "" {
 				tags = t.appendNamed(tags, name)

@@ -11,11 +11,8 @@ import (
 )
 
 // tagFields are fields of each kind.
-func tagFields() (out []purge.TagField) {
-	for _, name := range []string{"Surrogate-Key", "Cache-Tag", "Xkey", "X-Magento-Tags", "X-Cache-Tags", "X-Amz-Meta-Cache-Tag", "X-Own-Tags"} {
-		out = append(out, purge.TagFieldOf(name))
-	}
-	return out
+func tagFields() purge.TagFields {
+	return purge.NewTagFields("Surrogate-Key", "Cache-Tag", "Xkey", "X-Magento-Tags", "X-Cache-Tags", "X-Amz-Meta-Cache-Tag", "X-Own-Tags")
 }
 
 func TestAppendTagsReadsAllFields(t *testing.T) {
@@ -122,5 +119,12 @@ func TestATagOfOneHostReachedAnother(t *testing.T) {
 	f("b", purge.Stale, purge.AnyTag)
 	if got := table.Stats().Tags; got != 3 {
 		t.Errorf("got %d marks of tags, want 3: that of the host, that for too many tags, and the other", got)
+	}
+}
+
+func TestAFieldOfTheSameShapeIsNoTagField(t *testing.T) {
+	f := purge.NewTagFields("x-own-tags") // ten characters from X, as X-Own-Taps
+	if !f.Has("X-Own-Tags") || f.Has("X-Own-Taps") || f.Has("") || (purge.TagFields{}).Has("X-Own-Tags") {
+		t.Error("not exactly X-Own-Tags lists tags")
 	}
 }
