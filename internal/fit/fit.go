@@ -129,11 +129,17 @@ func (m *mean) add(v float64) {
 	m.value += (math.Min(v, mostTypical*m.follow(v)) - m.value) / m.n
 }
 
+// leastStep is the factor by which the typical value moves after the first values.
+var leastStep = math.Exp2(1.0 / 16)
+
 // follow moves the typical value towards v by a fixed factor, which is larger for the
 // first values, and returns it. So it stays where as many push it up as down.
 func (m *mean) follow(v float64) float64 {
 	v = max(v, 1)
-	step := math.Exp2(max(2/m.n, 1.0/16))
+	step := leastStep
+	if wide := 2 / m.n; wide > 1.0/16 {
+		step = math.Exp2(wide)
+	}
 	switch {
 	case m.typical == 0:
 		m.typical = v

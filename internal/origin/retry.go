@@ -105,10 +105,11 @@ func (t *tried) broke() bool {
 
 // mayAskAgain reports whether r may be sent once more after t, which broke, or whose status is unwanted. It is sent once more at most.
 func (o *Origin) mayAskAgain(t *tried, sofar *attempts, r *Request) bool {
-	if sofar.again || sofar.tries >= maxTries || !r.isSafe() || r.totalOver(time.Now()) {
+	unwanted := t.failure == nil && len(o.options.Retry.Statuses) > 0 && slices.Contains(o.options.Retry.Statuses, t.status())
+	if !unwanted && !t.broke() {
 		return false
 	}
-	return t.broke() || t.failure == nil && slices.Contains(o.options.Retry.Statuses, t.status())
+	return !sofar.again && sofar.tries < maxTries && r.isSafe() && !r.totalOver(time.Now())
 }
 
 // another finds another server for r after t, as elsewhere does after a try without a connection. Nil: r is not sent once more, there is no

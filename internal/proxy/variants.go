@@ -114,6 +114,24 @@ func isFresh(e *cache.Object, at time.Time) bool { return rfc9111.Fresh(e.Lifeti
 func (p *Proxy) lookupKey(x *exchange) *cache.Object {
 	x.fwd, x.stale = fwdURIMiss, nil
 	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.base, nil, false
+	if !x.mayReadDisk && p.Store.Vary(x.base, x.name).Len() == 0 { // as a rule
+		return p.lookupPlain(x)
+	}
+	return p.lookupVariants(x)
+}
+
+// lookupPlain is lookupKey in memory for a URL whose responses do not vary.
+func (p *Proxy) lookupPlain(x *exchange) *cache.Object {
+	e, heldBack := p.findUnpurged(x.key, x.name, x.resource(), x.start)
+	if x.heldBack = heldBack; e == nil {
+		x.onDisk = x.onDisk || p.Store.OnDisk(x.name) || p.Store.VariesOnDisk(x.name)
+		p.keyByLastVary(x, cache.Lists{})
+	}
+	return e
+}
+
+// lookupVariants is lookupKey for any URL, also on the disk where x may wait.
+func (p *Proxy) lookupVariants(x *exchange) *cache.Object {
 	m, lists := p.findMatch(x, x.base, x.name)
 	if lists.Len() > 0 {
 		x.fwd = fwdVaryMiss
