@@ -160,6 +160,10 @@ proofs: ## print the tables that the README quotes, and look at its claims: make
 tiers: ## play requests against two edges and a shield, and print what each policy costs at which tier
 	@cd test/tiers && $(GO) test -run '^TestTable' -count=1 -timeout=$(TIMEOUT)
 
+.PHONY: evict
+evict: ## print what each eviction keeps of traces, models and made-up workloads: make evict [TRACES=dir]
+	$(GO) run ./test/evict --traces "$${TRACES:-../shared/traces}"
+
 .PHONY: sweep
 sweep: ## print how windows of many lengths do, and which the rule picks: make sweep [TRACES=dir]
 	$(GO) run ./test/sweep --traces "$${TRACES:-../shared/traces}" --out test/sweep/testdata

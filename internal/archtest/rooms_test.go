@@ -93,6 +93,7 @@ func rooms() map[string]room {
 		},
 		"internal/edgetest":   {testOnly: true},
 		"internal/testkit":    {testOnly: true},
+		"internal/eviction":   {},
 		"internal/field":      {},
 		"internal/fieldrules": {ours: []string{"internal/field", "internal/rfc9111", "internal/template"}},
 		"internal/fit":        {},
@@ -119,7 +120,7 @@ func rooms() map[string]room {
 		"internal/model": {
 			ours: []string{
 				"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
-				"internal/fit", "internal/policy", "internal/reason", "internal/trace",
+				"internal/eviction", "internal/fit", "internal/policy", "internal/reason", "internal/trace",
 			},
 		},
 		"internal/nonblock": {unsafe: true, third: []string{"golang.org/x/sys"}},
@@ -204,6 +205,7 @@ func rooms() map[string]room {
 		"test/packaging": {testOnly: true},
 		"test/tiers":     {testOnly: true},
 		"test/proofs":    {third: []string{humanize}},
+		"test/evict":     {ours: []string{"internal/model", "internal/policy", "internal/trace"}},
 		"test/sweep":     {ours: []string{"internal/fit", "internal/trace"}},
 		"test/filterbench": {
 			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/bloom/textbook"},

@@ -31,7 +31,7 @@ func TestRequestOfTwoTiersDoesNotAllocate(t *testing.T) {
 func TestRequestDoesNotAllocate(t *testing.T) {
 	testkit.Plain(t, "it counts allocations")
 	objects, accesses := madeUp(2, 2000, 10_000)
-	for _, e := range []Eviction{LRU, S3FIFO} {
+	for _, e := range exactEvictions() {
 		for _, p := range []admission.Policy{admission.Always, admission.SecondHit, admission.Counting} {
 			t.Run(fmt.Sprintf("%s/%s", e, p), func(t *testing.T) {
 				s := exactSecondHit(uniqueBytes(objects) / 10)

@@ -66,7 +66,7 @@ func TestTwoTiersAgreeWithTheNaiveModel(t *testing.T) {
 // The counts must hold together with every memory, and the bound must be kept.
 func TestIdentitiesOfTwoTiers(t *testing.T) {
 	objects, accesses := madeUpForDisk(3, 6000)
-	for _, e := range []Eviction{LRU, S3FIFO, Ristretto} {
+	for _, e := range Evictions() {
 		for _, p := range policy.All() {
 			for _, stage := range []int64{0, 40_000} {
 				t.Run(fmt.Sprintf("%s/%s/stage %d", e, p, stage), func(t *testing.T) {

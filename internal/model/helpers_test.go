@@ -77,3 +77,13 @@ func exactSecondHit(capacity int64) Setting {
 		CapacityBytes: capacity, Eviction: LRU,
 	}
 }
+
+// exactEvictions are the evictions that are the same in each run.
+func exactEvictions() (out []Eviction) {
+	for _, e := range Evictions() {
+		if e != Ristretto {
+			out = append(out, e)
+		}
+	}
+	return out
+}

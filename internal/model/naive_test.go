@@ -32,9 +32,14 @@ func newNaive(s Setting, objects []trace.Object) *naive {
 	n := &naive{s: s, objects: objects, stageMax: s.StageBytes, mainMax: s.CapacityBytes - s.StageBytes}
 	n.generations = []map[uint32]int{{}}
 	size := func(i uint32) int64 { return max(objects[i].Size, 1) }
-	if s.Eviction == S3FIFO {
+	switch s.Eviction {
+	case S3FIFO:
 		n.main = &naiveS3{size: size, maxBytes: n.mainMax, uses: map[uint32]int{}}
-	} else {
+	case SIEVE:
+		n.main = &naiveSieve{size: size, maxBytes: n.mainMax, used: map[uint32]bool{}}
+	case GDSF:
+		n.main = &naiveGDSF{size: size, maxBytes: n.mainMax, uses: map[uint32]float64{}, priority: map[uint32]float64{}}
+	default:
 		n.main = &naiveLRU{size: size, maxBytes: n.mainMax}
 	}
 	return n
@@ -136,6 +141,81 @@ func (l *naiveLRU) store(i uint32) {
 		l.held = l.held[1:]
 	}
 	l.held = append(l.held, i)
+}
+
+// naiveSieve has the oldest first, and the hand as an index.
+type naiveSieve struct {
+	size     func(uint32) int64
+	maxBytes int64
+	held     []uint32
+	used     map[uint32]bool
+	hand     int
+}
+
+func (s *naiveSieve) hit(i uint32) bool {
+	if !slices.Contains(s.held, i) {
+		return false
+	}
+	s.used[i] = true
+	return true
+}
+
+func (s *naiveSieve) store(i uint32) {
+	for total(s.held, s.size)+s.size(i) > s.maxBytes {
+		if s.hand >= len(s.held) {
+			s.hand = 0
+		}
+		at := s.held[s.hand]
+		if s.used[at] {
+			s.used[at] = false
+			s.hand++
+		} else {
+			s.held = slices.Delete(s.held, s.hand, s.hand+1)
+		}
+		if s.hand >= len(s.held) {
+			s.hand = 0
+		}
+	}
+	s.used[i] = false
+	s.held = append(s.held, i)
+}
+
+// naiveGDSF looks at all that it holds.
+type naiveGDSF struct {
+	size           func(uint32) int64
+	maxBytes       int64
+	held           []uint32
+	uses, priority map[uint32]float64
+	clock          float64
+}
+
+func (g *naiveGDSF) use(i uint32) {
+	g.uses[i]++
+	g.priority[i] = g.clock + g.uses[i]/float64(g.size(i))
+}
+
+func (g *naiveGDSF) hit(i uint32) bool {
+	if !slices.Contains(g.held, i) {
+		return false
+	}
+	g.use(i)
+	return true
+}
+
+func (g *naiveGDSF) store(i uint32) {
+	for total(g.held, g.size)+g.size(i) > g.maxBytes {
+		least := 0
+		for at := range g.held {
+			if g.priority[g.held[at]] < g.priority[g.held[least]] {
+				least = at
+			}
+		}
+		g.clock = g.priority[g.held[least]]
+		g.held = slices.Delete(g.held, least, least+1)
+	}
+	g.uses[i] = 0
+	g.use(i)
+	g.held = append(g.held, i)
 }
 
 // naiveS3 follows the paper's algorithm line by line; oldest first in all

@@ -22,7 +22,7 @@ func TestRunAgreesWithTheNaiveModel(t *testing.T) {
 	capacity := uniqueBytes(objects) / 12
 	f := func(name string, change func(*Setting)) {
 		t.Helper()
-		for _, e := range []Eviction{LRU, S3FIFO} {
+		for _, e := range []Eviction{LRU, S3FIFO, SIEVE, GDSF} {
 			for _, stage := range []int64{0, capacity / 100, capacity / 4} {
 				s := exactSecondHit(capacity)
 				s.Eviction, s.StageBytes = e, stage
@@ -82,7 +82,7 @@ func identities(t *testing.T, r *Run) {
 // The counts must hold together with filters and with the proxy's own tier too.
 func TestIdentities(t *testing.T) {
 	objects, accesses := madeUp(3, 1000, 5000)
-	for _, e := range []Eviction{LRU, S3FIFO, Ristretto} {
+	for _, e := range Evictions() {
 		for _, p := range policy.All() {
 			for _, stage := range []int64{0, 1 << 16} {
 				t.Run(fmt.Sprintf("%s/%s/stage %d", e, p, stage), func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestRegret(t *testing.T) {
 // Requests is Request for each of them: what it looks at before changes nothing.
 func TestRequestsInBatchesAreRequestsOneByOne(t *testing.T) {
 	objects, accesses := madeUp(9, 500, 4000)
-	for _, e := range []Eviction{LRU, S3FIFO} {
+	for _, e := range exactEvictions() {
 		for _, p := range policy.All() {
 			s := exactSecondHit(uniqueBytes(objects) / 10)
 			s.Policy, s.MoreThan, s.Probability, s.Eviction, s.StageBytes = p, 2, 0.3, e, s.CapacityBytes/10

@@ -14,10 +14,27 @@ type Eviction string
 
 // The evictions.
 const (
-	LRU       Eviction = "lru"       // least recently used goes first
-	S3FIFO    Eviction = "s3fifo"    // three FIFO queues; Yang et al., SOSP 2023
-	Ristretto Eviction = "ristretto" // the proxy's own memory tier, with its overhead for each entry
+	LRU       Eviction = "lru"        // least recently used goes first
+	S3FIFO    Eviction = "s3fifo"     // three FIFO queues; Yang et al., SOSP 2023
+	SIEVE     Eviction = "sieve"      // one queue and a hand; Zhang et al., NSDI 2024
+	GDSF      Eviction = "gdsf"       // GreedyDual-Size-Frequency; Cherkasova, 1998
+	SizeAware Eviction = "size-aware" // by uses, recency and size, against newcomers; package eviction
+	Ristretto Eviction = "ristretto"  // the proxy's own memory tier, with its overhead for each entry
 )
+
+// Evictions returns all evictions.
+func Evictions() []Eviction { return []Eviction{LRU, S3FIFO, SIEVE, GDSF, SizeAware, Ristretto} }
+
+// EvictionNames returns the names of all evictions.
+func EvictionNames() (out []string) {
+	for _, e := range Evictions() {
+		out = append(out, string(e))
+	}
+	return out
+}
+
+// OneOfEvictions names them, for a message that says what is wanted.
+func OneOfEvictions() string { return "lru, s3fifo, sieve, gdsf, size-aware or ristretto" }
 
 // stageShare bounds the stage: at most half of the capacity.
 const stageShare = 2
@@ -100,11 +117,11 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 		wrong("max_object", s.MaxObjectBytes, "a number of bytes, or 0 for what fits")
 	}
 	switch s.Eviction {
-	case LRU, S3FIFO:
+	case LRU, S3FIFO, SIEVE, GDSF, SizeAware:
 	case Ristretto:
 		s.checkTier(wrong)
 	default:
-		wrong("eviction", fmt.Sprintf("%q", string(s.Eviction)), "lru, s3fifo or ristretto")
+		wrong("eviction", fmt.Sprintf("%q", string(s.Eviction)), OneOfEvictions())
 	}
 }
 

@@ -14,6 +14,8 @@ const (
 	markBytes   = 8
 	countsBytes = 4
 	chainBytes  = 12
+	useBytes    = 16 + 16          // of size-aware: a use, and a place in its ranking
+	rankedBytes = 24 + 4           // of gdsf: a priority, and a place in its heap
 	diskBytes   = 2*chainBytes + 4 // a node on the disk, the last hit in the memory's window, and when it was spared
 	entryBytes  = 640
 	leastEntry  = 500 // least size of an entry in the capacity, its head included
@@ -42,7 +44,7 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 		main, stage := s.tier(objects, totalBytes)
 		out += (main+stage)/tableShare + minTableBytes + min(n, (main+stage)/leastEntry)*entryBytes
 	} else {
-		each += chainBytes
+		each += s.Eviction.mainBytes()
 		if s.StageBytes > 0 {
 			each += chainBytes
 		}
@@ -51,6 +53,17 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 		out += s.FilterBytes(s.filter(objects).Capacity)
 	}
 	return out + n*each
+}
+
+// mainBytes is the memory for an object in a main part of this exact eviction.
+func (e Eviction) mainBytes() int64 {
+	switch e {
+	case SizeAware:
+		return useBytes
+	case GDSF:
+		return rankedBytes
+	}
+	return chainBytes
 }
 
 // FilterBytes returns the memory of the proxy's filter for the policy of s, which must have one, with room for so many keys in

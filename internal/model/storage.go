@@ -7,37 +7,58 @@ import (
 // exactStorage is the storage of exact models: a main part with its own eviction, and a stage before it, first in, first out.
 type exactStorage struct {
 	objects []trace.Object
-	nodes   *nodes // of the main part
 	main    mainPart
 	stage   *stage // nil: none
 	largest int64  // bytes of the largest object stored
 }
 
-// mainPart is LRU or S3-FIFO.
+// mainPart is a main part with one of the exact evictions.
 type mainPart interface {
 	// hit reports whether the object is there, and counts its use.
 	hit(i uint32) bool
+	// takes reports whether an object that is not there, and that the policy lets in, is to be stored.
+	takes(i uint32) bool
+	// staged notes that an object goes into the stage.
+	staged(i uint32)
 	// store adds an object that is not there. Its space is at most the capacity.
 	store(i uint32)
 	counters() counters
 	held() (objects, bytes int64)
+	// look is that of storage.
+	look(requests []trace.Access) uint32
 }
+
+// takesAll is embedded by main parts that store all that the policy lets in.
+type takesAll struct{}
+
+func (takesAll) takes(uint32) bool { return true }
+
+func (takesAll) staged(uint32) {}
 
 func newExactStorage(s Setting, objects []trace.Object) *exactStorage {
 	capacity := s.CapacityBytes - s.StageBytes
-	h := &exactStorage{objects: objects, nodes: newNodes(objects), largest: capacity}
+	h := &exactStorage{objects: objects, main: newMainPart(s, capacity, objects), largest: capacity}
 	if s.MaxObjectBytes > 0 {
 		h.largest = min(h.largest, s.MaxObjectBytes)
 	}
 	if s.StageBytes > 0 && !s.Policy.Closed() { // a closed policy stores nothing
 		h.stage = newStage(s.StageBytes, objects)
 	}
-	if s.Eviction == S3FIFO {
-		h.main = newS3FIFO(capacity, h.nodes)
-	} else {
-		h.main = newLRU(capacity, h.nodes)
-	}
 	return h
+}
+
+func newMainPart(s Setting, capacity int64, objects []trace.Object) mainPart {
+	switch s.Eviction {
+	case S3FIFO:
+		return newS3FIFO(capacity, newNodes(objects))
+	case SIEVE:
+		return newSieve(capacity, newNodes(objects))
+	case GDSF:
+		return newGDSF(capacity, objects)
+	case SizeAware:
+		return newSizeAware(s, capacity, objects)
+	}
+	return newLRU(capacity, newNodes(objects))
 }
 
 func (h *exactStorage) find(i uint32) place {
@@ -54,16 +75,20 @@ func (h *exactStorage) keep(i uint32, admit bool) Outcome {
 	switch {
 	case h.objects[i].Size > h.largest:
 		return TooLarge
-	case admit:
+	case admit && h.main.takes(i):
 		h.main.store(i)
 		return Stored
 	case h.stage != nil && h.stage.put(i):
+		h.main.staged(i)
 		return Staged
 	}
 	return HeldBack
 }
 
 func (h *exactStorage) promote(i uint32) bool {
+	if !h.main.takes(i) {
+		return false
+	}
 	h.stage.remove(i)
 	h.main.store(i)
 	return true
@@ -76,7 +101,7 @@ func (h *exactStorage) counters() counters { return h.main.counters() }
 func (h *exactStorage) held() (objects, bytes int64) { return h.main.held() }
 
 func (h *exactStorage) look(requests []trace.Access) (read uint32) {
-	read = h.nodes.look(requests)
+	read = h.main.look(requests)
 	if h.stage != nil {
 		read += h.stage.look(requests)
 	}
