@@ -79,7 +79,7 @@ func rooms() map[string]room {
 		"internal/compress":          {ours: []string{"internal/field", "internal/rfc9111"}, third: []string{brotli, compress}},
 		"internal/dashboard":         {ours: []string{"internal/page"}},
 		"internal/demo":              {third: []string{humanize, fasthttp}},
-		"internal/dial":              {ours: []string{"internal/rescue"}},
+		"internal/dial":              {ours: []string{"internal/rescue"}, third: []string{net}},
 		"internal/edge": {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom",

@@ -20,15 +20,16 @@ type Dialer struct {
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 
-	mu      sync.Mutex
-	closed  bool           // then running grows only from within
-	running sync.WaitGroup // dials, lookups, and attempts that nobody waits for any more
+	mu       sync.Mutex
+	followed map[Query][]Endpoint // what was last known of each
+	closed   bool                 // then running grows only from within
+	running  sync.WaitGroup       // dials, lookups, and attempts that nobody waits for any more
 }
 
 // New returns a Dialer; it must be closed.
 func New(options Options) *Dialer {
 	options.setDefaults()
-	d := &Dialer{options: options}
+	d := &Dialer{options: options, followed: map[Query][]Endpoint{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.names = names{options: &d.options, ctx: d.ctx, running: &d.running, known: map[string]*name{}}
 	return d

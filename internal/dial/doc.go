@@ -13,6 +13,8 @@
 //     is asked of it fails.
 //   - A socket in the file system whose backlog is full is waited for, as TCP does by
 //     itself.
+//   - A name is looked up again when its answer may no longer be used, within bounds (ttl.go), and what it
+//     stands for changes only by an answer: its addresses, or SRV records and theirs (follow.go).
 //   - An address that has left a name that is watched is told of, so that connections
 //     to it can end (watch.go).
 //   - Everything has a limit: how old an answer gets, how long a lookup takes, how

@@ -9,6 +9,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestShortagesAreLocal(t *testing.T) {
@@ -39,8 +40,8 @@ func TestAnswerGoesBeforeAShortage(t *testing.T) {
 	f := func(first, second syscall.Errno, want bool) {
 		t.Helper()
 		d := New(Options{
-			Lookup: func(context.Context, string) ([]netip.Addr, error) {
-				return []netip.Addr{netip.MustParseAddr("::1"), netip.MustParseAddr("127.0.0.1")}, nil
+			Lookup: func(context.Context, string) ([]netip.Addr, time.Duration, error) {
+				return []netip.Addr{netip.MustParseAddr("::1"), netip.MustParseAddr("127.0.0.1")}, 0, nil
 			},
 			Connect: func(_ context.Context, _, address string) (net.Conn, error) {
 				if address == "[::1]:80" {

@@ -21,14 +21,15 @@ type names struct {
 
 // name is what is known of one host. Its fields are guarded by names.mu.
 type name struct {
-	addrs   []netip.Addr // never written again
-	first   netip.Addr   // answered the last time
-	last    []netip.Addr // answered, and were of no use; the one that was it last at the end
-	at      time.Time    // when addrs came; zero: never
-	doubted bool         // none of addrs answered
-	asked   time.Time    // when the last lookup began
-	failed  bool         // the last lookup that ended
-	lookup  *lookup      // under way; nil: none
+	addrs   []netip.Addr  // never written again
+	first   netip.Addr    // answered the last time
+	last    []netip.Addr  // answered, and were of no use; the one that was it last at the end
+	at      time.Time     // when addrs came; zero: never
+	ttl     time.Duration // for how long they may be used; 0: not known
+	doubted bool          // none of addrs answered
+	asked   time.Time     // when the last lookup began
+	failed  bool          // the last lookup that ended
+	lookup  *lookup       // under way; nil: none
 }
 
 // lookup is one question to the resolver. err is set before done is closed.
@@ -112,14 +113,14 @@ func (n *names) askLocked(host string, e *name, now time.Time) *lookup {
 func (n *names) run(host string, e *name, l *lookup) {
 	ctx, cancel := context.WithTimeout(n.ctx, n.options.LookupTimeout)
 	defer cancel()
-	addrs, err := n.ask(ctx, host)
+	addrs, ttl, err := n.ask(ctx, host)
 	if err == nil && len(addrs) == 0 {
 		err = errors.New("lookup " + host + ": no addresses found")
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err == nil {
-		e.addrs, e.at, e.doubted = append([]netip.Addr(nil), addrs...), time.Now(), false
+		e.addrs, e.at, e.ttl, e.doubted = append([]netip.Addr(nil), addrs...), time.Now(), ttl, false
 	}
 	l.err = err
 	e.lookup, e.failed = nil, err != nil
@@ -127,7 +128,7 @@ func (n *names) run(host string, e *name, l *lookup) {
 }
 
 // ask asks the resolver.
-func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, err error) {
+func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, ttl time.Duration, err error) {
 	defer n.options.Panics.Into(&err)
 	return n.options.Lookup(ctx, host)
 }

@@ -12,10 +12,17 @@ import (
 
 // Options configure a Dialer. Zero values mean the defaults.
 type Options struct {
-	// Lookup returns the addresses of a host in the order of preference (RFC 6724).
-	// It must return when its context ends, and must not keep the slice. The
-	// default is the system's resolver.
-	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Lookup returns the addresses of a host in the order of preference (RFC 6724), and for how long
+	// they may be used; 0 is not known. It must return when its context ends, and must not keep the slice. The
+	// default is Go's resolver, which reads /etc/hosts and /etc/resolv.conf.
+	Lookup func(ctx context.Context, host string) (addrs []netip.Addr, ttl time.Duration, err error)
+	// LookupSRV returns the SRV records of a name (RFC 2782), as Lookup does addresses.
+	LookupSRV func(ctx context.Context, name string) (records []*net.SRV, ttl time.Duration, err error)
+	// NameServer is the address, HOST:PORT, of a server of names that the default Lookup and LookupSRV ask in place of those of
+	// /etc/resolv.conf. "" is these.
+	NameServer string
+	// Routed reports whether this machine has a route to an address. The default asks the system, which sends nothing.
+	Routed func(address netip.Addr) bool
 	// Connect makes a connection to one address. It must return when its context
 	// ends. The default is a net.Dialer.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
@@ -23,8 +30,7 @@ type Options struct {
 	// Panics notes those of Lookup and Connect, which then have failed; nil notes none.
 	Panics *rescue.Counter
 
-	// Fresh is how long an answer is used without asking again: the resolver does
-	// not say how long it may be. For as long again it is used while a lookup runs
+	// Fresh is how long an answer is used without asking again, for a dial. For as long again it is used while a lookup runs
 	// in the background. Default 30s.
 	Fresh time.Duration
 	// Patience is how long a dial waits for a lookup when it has an older answer.
@@ -53,9 +59,13 @@ func (o *Options) setDefaults() {
 	o.Interval = cmp.Or(o.Interval, time.Second)
 	o.AttemptDelay = cmp.Or(o.AttemptDelay, 250*time.Millisecond)
 	if o.Lookup == nil {
-		o.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		}
+		o.Lookup = o.resolve
+	}
+	if o.LookupSRV == nil {
+		o.LookupSRV = o.resolveSRV
+	}
+	if o.Routed == nil {
+		o.Routed = routed
 	}
 	if o.Connect == nil {
 		o.Connect = new(net.Dialer).DialContext

@@ -64,19 +64,20 @@ type resolver struct {
 	addrs []netip.Addr
 	err   error
 	hangs bool
+	ttl   time.Duration // 0: it does not say
 	asked int
 }
 
-func (r *resolver) lookup(ctx context.Context, _ string) ([]netip.Addr, error) {
+func (r *resolver) lookup(ctx context.Context, _ string) ([]netip.Addr, time.Duration, error) {
 	r.mu.Lock()
 	r.asked++
-	addrs, err, hangs := r.addrs, r.err, r.hangs
+	addrs, ttl, err, hangs := r.addrs, r.ttl, r.err, r.hangs
 	r.mu.Unlock()
 	if hangs {
 		<-ctx.Done()
-		return nil, ctx.Err()
+		return nil, 0, ctx.Err()
 	}
-	return addrs, err
+	return addrs, ttl, err
 }
 
 func (r *resolver) set(addrs string, err error, hangs bool) {

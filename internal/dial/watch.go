@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// Bounds of a Watch.
+// Bounds of a Watch and of a Follow.
 const (
-	// watchEvery is the time between two lookups. The system's resolver does not say how long its answer may be used; it asks
-	// its own server again when that time is over, so asking it often costs little.
+	// watchLeast and watchEvery bound the time between two lookups, which is the one for which the last answer may be used. Without
+	// such a time, as with a name in /etc/hosts, it is watchEvery. Asking before the time is over finds what has changed sooner,
+	// if no server on the way keeps the answer.
+	watchLeast = time.Second
 	watchEvery = 10 * time.Second
 
 	// leftAfter is how many answers in a row have to be without an address for it to have left: some servers of names give
@@ -20,7 +22,15 @@ const (
 	leftAfter = 3
 )
 
-// Watch looks up the host of address, HOST:PORT, every ten seconds until stop is called, and tells left of the addresses that were in an answer
+// pause returns the time until the next lookup after an answer that may be used for ttl; 0: that is not known.
+func pause(ttl time.Duration) time.Duration {
+	if ttl == 0 {
+		return watchEvery
+	}
+	return min(max(ttl, watchLeast), watchEvery)
+}
+
+// Watch looks up the host of address, HOST:PORT, again and again until stop is called, and tells left of the addresses that were in an answer
 // before, and are in none of the last three. It is told again of an address that comes back and leaves. A host that is an address, or a socket, is not
 // watched. Left is called from another goroutine, and must not call stop.
 func (d *Dialer) Watch(address string, left func(netip.Addr)) (stop func()) {
@@ -32,10 +42,12 @@ func (d *Dialer) Watch(address string, left func(netip.Addr)) (stop func()) {
 	if _, notAddress := netip.ParseAddr(host); notPort != nil || notAddress == nil {
 		return func() {}
 	}
-	return d.watch(host, left)
+	seen := sightings[netip.Addr]{}
+	return d.repeat(watchEvery, func() time.Duration { return d.look(host, seen, left) })
 }
 
-func (d *Dialer) watch(host string, left func(netip.Addr)) (stop func()) {
+// repeat calls look after a time, and again after the time that it returns, until stop is called or d is closed.
+func (d *Dialer) repeat(after time.Duration, look func() time.Duration) (stop func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -43,13 +55,14 @@ func (d *Dialer) watch(host string, left func(netip.Addr)) (stop func()) {
 	}
 	ended := make(chan struct{})
 	d.running.Go(func() {
-		seen := sightings{}
-		tick := time.NewTicker(watchEvery)
-		defer tick.Stop()
+		next := time.NewTimer(after)
+		defer next.Stop()
 		for {
 			select {
-			case <-tick.C:
-				d.options.Panics.Quietly(func() { d.look(host, seen, left) })
+			case <-next.C:
+				again := watchEvery
+				d.options.Panics.Quietly(func() { again = look() })
+				next.Reset(again)
 			case <-ended:
 				return
 			case <-d.ctx.Done():
@@ -60,39 +73,50 @@ func (d *Dialer) watch(host string, left func(netip.Addr)) (stop func()) {
 	return sync.OnceFunc(func() { close(ended) })
 }
 
-// look asks the resolver once, and tells left what has left. An answer that fails, or is empty, says nothing.
-func (d *Dialer) look(host string, seen sightings, left func(netip.Addr)) {
-	addrs, err := d.names.anew(host)
-	if err != nil || len(addrs) == 0 {
-		return
+// look asks the resolver once, and tells left what has left. An answer that fails, or is empty, says nothing. It returns the time until
+// the next look.
+func (d *Dialer) look(host string, seen sightings[netip.Addr], left func(netip.Addr)) time.Duration {
+	addrs, ttl, err := d.names.anew(host)
+	if err == nil {
+		for _, a := range seen.note(unmapped(addrs)) {
+			left(a)
+		}
 	}
-	for _, a := range seen.note(addrs) {
-		left(a)
-	}
+	return pause(ttl)
 }
 
-// sightings has for each address of a name how many answers in a row it was not in.
-type sightings map[netip.Addr]int
-
-// note notes an answer, and returns the addresses that have left with it.
-func (s sightings) note(addrs []netip.Addr) (left []netip.Addr) {
-	for _, a := range addrs {
-		s[a.Unmap()] = 0
+// unmapped returns addrs, those of IPv4 as such.
+func unmapped(addrs []netip.Addr) []netip.Addr {
+	out := make([]netip.Addr, len(addrs))
+	for i, a := range addrs {
+		out[i] = a.Unmap()
 	}
-	for a := range s {
-		if slices.ContainsFunc(addrs, func(b netip.Addr) bool { return b.Unmap() == a }) {
+	return out
+}
+
+// sightings has for each thing in the answers for a name how many answers in a row it was not in.
+type sightings[T comparable] map[T]int
+
+// note notes an answer, and returns what has left with it.
+func (s sightings[T]) note(answer []T) (left []T) {
+	for _, v := range answer {
+		s[v] = 0
+	}
+	for v := range s {
+		if slices.Contains(answer, v) {
 			continue
 		}
-		if s[a]++; s[a] >= leftAfter {
-			delete(s, a)
-			left = append(left, a)
+		if s[v]++; s[v] >= leftAfter {
+			delete(s, v)
+			left = append(left, v)
 		}
 	}
 	return left
 }
 
-// anew asks the resolver for host, or waits for the lookup that is under way.
-func (n *names) anew(host string) ([]netip.Addr, error) {
+// anew asks the resolver for host, or waits for the lookup that is under way. After a failure it returns the answer of before, if
+// there is one, too.
+func (n *names) anew(host string) (addrs []netip.Addr, ttl time.Duration, err error) {
 	n.mu.Lock()
 	e := n.known[host]
 	if e == nil {
@@ -104,5 +128,5 @@ func (n *names) anew(host string) ([]netip.Addr, error) {
 	<-l.done // LookupTimeout bounds it
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return e.addrs, l.err
+	return e.addrs, e.ttl, l.err
 }

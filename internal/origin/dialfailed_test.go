@@ -32,7 +32,7 @@ func named(t *testing.T, o Options, first, second script) *Origin {
 	k := &cluster{}
 	t.Cleanup(k.playing.Wait)
 	d := dial.New(dial.Options{
-		Lookup: func(context.Context, string) ([]netip.Addr, error) { return addrs, nil },
+		Lookup: func(context.Context, string) ([]netip.Addr, time.Duration, error) { return addrs, 0, nil },
 		Connect: func(_ context.Context, _, address string) (net.Conn, error) {
 			ours, theirs := net.Pipe()
 			a := netip.MustParseAddrPort(address)
