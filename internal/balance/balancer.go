@@ -19,15 +19,21 @@ const (
 	Hash
 )
 
-// Options configure a Balancer. Counts and weights are above 0 unless said
-// otherwise.
+// Options configure a Balancer. Counts are above 0 unless said otherwise.
 type Options struct {
 	Policy   Policy
-	Weights  []int    // one for each server, at least one server
-	Backups  []bool   // whether a server is a backup: it gets requests only while no other can have them. Nil is none
-	Names    []string // of the servers, all different, for Hash: the name and not the index decides which targets a server gets
+	Servers  []Server // those at first; Set replaces them
 	Ejection Ejection
 	Health   Health
+}
+
+// Server is what the balancer has to know of a server.
+type Server struct {
+	Weight int // its share, relative to the others; above 0
+	// Tier is 0 for most servers. One of a higher tier is a backup: it gets requests only while no server of a lower tier can
+	// have them. It is below lastTier.
+	Tier int
+	Name string // for Hash: the name and not the index decides which targets a server gets
 }
 
 // Load is what a server carries when one is chosen.
@@ -41,7 +47,7 @@ type Load struct {
 type Ticket uint64
 
 // Balancer chooses among servers. A server is given by its index in
-// Options.Weights.
+// Options.Servers, or in the list of the last Set.
 type Balancer struct {
 	options    Options
 	servers    []server
@@ -51,7 +57,7 @@ type Balancer struct {
 // server is one of them.
 type server struct {
 	weight  int
-	backup  bool
+	tier    int
 	name    uint64 // a hash of its name
 	current int    // current weight of smooth weighted round robin
 
@@ -69,23 +75,31 @@ type server struct {
 // New returns a Balancer whose servers are all up.
 func New(options Options) *Balancer {
 	b := &Balancer{options: options}
-	for i, w := range options.Weights {
-		s := server{weight: w, backup: i < len(options.Backups) && options.Backups[i]}
-		if i < len(options.Names) {
-			s.name = HashOf(options.Names[i])
-		}
-		b.servers = append(b.servers, s)
-	}
+	b.Set(options.Servers, nil)
 	return b
+}
+
+// Set replaces the servers. was has the index that each of them had, or -1 for a new one, which is up; nil is new ones alone. What
+// is known of a server that had an index stays.
+func (b *Balancer) Set(servers []Server, was []int) {
+	before := b.servers
+	b.servers = make([]server, len(servers))
+	for i, v := range servers {
+		s := &b.servers[i]
+		if was != nil && was[i] >= 0 {
+			*s = before[was[i]]
+		}
+		s.weight, s.tier, s.name = v.Weight, v.Tier, HashOf(v.Name)
+	}
 }
 
 // Choose returns the server that gets the next request. loads has one Load for
 // each server. target is the hash of the request's target, which only Hash uses. ok is false if no
-// server can take the request now: those that may are full, or all are out and Ejection.Refuse is
+// server can take the request now: those that may are full, there is none, or all are out and Ejection.Refuse is
 // set; see Refuses.
 func (b *Balancer) Choose(now time.Time, loads []Load, target uint64) (index int, t Ticket, ok bool) {
 	r := b.candidateSet(now, loads)
-	if r > upOrBackup && b.options.Ejection.Refuse {
+	if r > lastTier && b.options.Ejection.Refuse {
 		return 0, 0, false
 	}
 	best := b.choose(now, loads, r, target)
@@ -94,7 +108,7 @@ func (b *Balancer) Choose(now time.Time, loads []Load, target uint64) (index int
 	}
 	s := &b.servers[best]
 	b.lastTicket++
-	if r <= upOrBackup && s.ejections > 0 {
+	if r <= lastTier && s.ejections > 0 {
 		s.trialTicket, s.until = b.lastTicket, now.Add(b.backoff(s.ejections)) // the trial may take as long as the ejection
 	}
 	return best, b.lastTicket, true
@@ -132,18 +146,17 @@ func (b *Balancer) chooseByWeight(now time.Time, loads []Load, r candidateSet) i
 	return best
 }
 
-// candidateSet says which servers a request may go to.
-type candidateSet uint8
+// candidateSet says which servers a request may go to: up to lastTier, those that are up, of this tier and lower ones.
+type candidateSet int
 
 const (
-	upOnly     candidateSet = iota // servers that are up, without backups
-	upOrBackup                     // backups that are up, too: the request has no other
-	notDown                        // ejected ones, too: the request has tried all that are up
-	anyServer                      // all: none is up
+	lastTier  candidateSet = 1<<20 + iota // all that are up
+	notDown                               // ejected ones, too: the request has tried all that are up
+	anyServer                             // all: none is up
 )
 
-// candidateSet returns which servers a request with these loads may go to. A request that has tried
-// every server that is up still does not go to one that is down.
+// candidateSet returns which servers a request with these loads may go to: of those that are up, the lowest tier that the request
+// has not tried whole. A request that has tried every server that is up still does not go to one that is down.
 func (b *Balancer) candidateSet(now time.Time, loads []Load) candidateSet {
 	r := anyServer
 	for i := range b.servers {
@@ -151,10 +164,12 @@ func (b *Balancer) candidateSet(now time.Time, loads []Load) candidateSet {
 		case !s.available(now):
 		case loads[i].Not:
 			r = min(r, notDown)
-		case s.backup || s.ejections > 0 && loads[i].Full: // an ejected server that is full does not keep requests from the backups
-			r = min(r, upOrBackup)
+		case s.ejections > 0 && loads[i].Full: // an ejected server that is full does not keep requests from the backups
+			r = min(r, lastTier)
+		case s.tier == 0:
+			return 0
 		default:
-			return upOnly
+			r = min(r, candidateSet(s.tier))
 		}
 	}
 	return r
@@ -162,12 +177,13 @@ func (b *Balancer) candidateSet(now time.Time, loads []Load) candidateSet {
 
 // Left reports whether any server that the request may go to is up, even if it is full.
 func (b *Balancer) Left(now time.Time, loads []Load) bool {
-	return b.candidateSet(now, loads) <= upOrBackup
+	return b.candidateSet(now, loads) <= lastTier
 }
 
-// Rests reports whether a server is a backup, and a server that is no backup is up.
+// Rests reports whether a server of a lower tier than this one is up.
 func (b *Balancer) Rests(index int, now time.Time) bool {
-	return b.servers[index].backup && slices.ContainsFunc(b.servers, func(s server) bool { return !s.backup && s.available(now) })
+	tier := b.servers[index].tier
+	return tier > 0 && slices.ContainsFunc(b.servers, func(s server) bool { return s.tier < tier && s.available(now) })
 }
 
 // candidate reports whether a server can take the request.
@@ -181,11 +197,9 @@ func (b *Balancer) candidate(i int, now time.Time, l Load, r candidateSet) bool 
 		return true
 	case notDown:
 		return !s.down
-	case upOrBackup:
-		return s.available(now)
-	case upOnly:
+	case lastTier:
 	}
-	return !s.backup && s.available(now)
+	return candidateSet(s.tier) <= r && s.available(now)
 }
 
 // leastLoad returns the smallest relativeLoad of a candidate.

@@ -10,6 +10,14 @@ import (
 // start is when the tests begin; any time will do.
 var start = time.Unix(1_800_000_000, 0)
 
+// servers returns some of these weights.
+func servers(weights ...int) (out []Server) {
+	for _, w := range weights {
+		out = append(out, Server{Weight: w})
+	}
+	return out
+}
+
 // turns returns the servers of n requests as letters. Connections end at once.
 func turns(b *Balancer, n int, loads ...Load) string {
 	var s strings.Builder
@@ -29,7 +37,7 @@ func TestRoundRobinByWeight(t *testing.T) {
 		if loads == nil {
 			loads = make([]Load, len(weights))
 		}
-		if got := turns(New(Options{Weights: weights}), len(want), loads...); got != want {
+		if got := turns(New(Options{Servers: servers(weights...)}), len(want), loads...); got != want {
 			t.Errorf("weights %v: got %s, want %s", weights, got, want)
 		}
 	}
@@ -50,7 +58,7 @@ func TestLeastConnectionsByWeight(t *testing.T) {
 		for i, n := range inUse {
 			loads[i].InUse = n
 		}
-		if got := turns(New(Options{Policy: LeastConnections, Weights: weights}), len(want), loads...); got != want {
+		if got := turns(New(Options{Policy: LeastConnections, Servers: servers(weights...)}), len(want), loads...); got != want {
 			t.Errorf("weights %v with %v in use: got %s, want %s", weights, inUse, got, want)
 		}
 	}
@@ -66,7 +74,7 @@ func TestLeastConnectionsByWeight(t *testing.T) {
 // The light ones once got nothing.
 func TestLeastConnectionsSharesByWeightAtLowLoad(t *testing.T) {
 	weights := []int{1, 2, 5}
-	got := turns(New(Options{Policy: LeastConnections, Weights: weights}), 80, make([]Load, 3)...)
+	got := turns(New(Options{Policy: LeastConnections, Servers: servers(weights...)}), 80, make([]Load, 3)...)
 	for i, w := range weights {
 		if n := strings.Count(got, string(rune('a'+i))); n != 10*w {
 			t.Errorf("server %d of weight %d: got %d requests of 80, want %d", i, w, n, 10*w)
@@ -77,7 +85,7 @@ func TestLeastConnectionsSharesByWeightAtLowLoad(t *testing.T) {
 func TestBackupsGetWhatNoOtherServerCanHave(t *testing.T) {
 	f := func(want string, policy Policy, out []int, loads ...Load) {
 		t.Helper()
-		b := New(Options{Policy: policy, Weights: []int{1, 2, 1, 1}, Backups: []bool{false, false, true, true}, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
+		b := New(Options{Policy: policy, Servers: []Server{{Weight: 1}, {Weight: 2}, {Weight: 1, Tier: 1}, {Weight: 1, Tier: 1}}, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
 		for _, i := range out {
 			b.lastTicket++
 			b.Failed(i, b.lastTicket, start)
@@ -104,7 +112,7 @@ func TestBackupsGetWhatNoOtherServerCanHave(t *testing.T) {
 // Connections that last stand as the weights do.
 func TestLeastConnectionsFillsByWeight(t *testing.T) {
 	weights := []int{1, 2, 5}
-	b := New(Options{Policy: LeastConnections, Weights: weights})
+	b := New(Options{Policy: LeastConnections, Servers: servers(weights...)})
 	loads := make([]Load, 3)
 	for range 80 {
 		i, _, _ := b.Choose(start, loads, 0)
@@ -125,7 +133,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 		n := 1 + r.IntN(4)
 		o := Options{Policy: Policy(r.IntN(3)), Ejection: Ejection{Failures: r.IntN(3), Backoff: time.Second, MaxBackoff: 8 * time.Second, Refuse: r.IntN(2) == 0}, Health: Health{1, 2}}
 		for range n {
-			o.Weights, o.Backups = append(o.Weights, 1+r.IntN(5)), append(o.Backups, r.IntN(3) == 0)
+			o.Servers = append(o.Servers, Server{Weight: 1 + r.IntN(5), Tier: max(r.IntN(4)-1, 0)})
 		}
 		b, now, loads := New(o), start, make([]Load, n)
 		for range 500 {
@@ -133,15 +141,15 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			for i := range loads {
 				loads[i] = Load{InUse: r.IntN(9), Full: r.IntN(4) == 0, Not: r.IntN(6) == 0}
 			}
-			well, left, first, open := 0, 0, 0, 0 // in all; of those in question; and those of them that hold back the backups; and of those that may be chosen, with room
+			well, left, open, lowest := 0, 0, 0, 1<<30 // in all; of those in question; of those that may be chosen, with room; and the tier that holds back higher ones
 			for i := range loads {
 				if state, wait := b.State(i, now); state == Up || state == Ejected && wait == 0 {
 					well++
 					if !loads[i].Not {
 						left++
 					}
-					if !loads[i].Not && !o.Backups[i] && (state == Up || !loads[i].Full) {
-						first++
+					if !loads[i].Not && (state == Up || !loads[i].Full) {
+						lowest = min(lowest, o.Servers[i].Tier)
 					}
 				}
 			}
@@ -149,7 +157,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 				state, wait := b.State(i, now)
 				may := state == Up || state == Ejected && wait == 0
 				may = may || left == 0 && !o.Ejection.Refuse && (state != Down || well == 0)
-				if may && !loads[i].Not && !loads[i].Full && (first == 0 || !o.Backups[i]) {
+				if may && !loads[i].Not && !loads[i].Full && o.Servers[i].Tier <= lowest {
 					open++
 				}
 			}
@@ -165,7 +173,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			if s := &before[i]; left > 0 && !s.available(now) {
 				t.Fatalf("seed %d: server %d is out, and others are well", seed, i)
 			}
-			if o.Backups[i] && first > 0 {
+			if o.Servers[i].Tier > lowest {
 				t.Fatalf("seed %d: server %d is a backup, and others are well", seed, i)
 			}
 			switch r.IntN(3) {
@@ -178,4 +186,48 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A server that stays keeps what is known of it, wherever it is in the new list; a new one is up.
+func TestSetKeepsWhatIsKnownOfAServer(t *testing.T) {
+	b := New(Options{Servers: servers(1, 1, 1), Health: Health{2, 2}, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Minute}})
+	_, ticket, _ := b.Choose(start, make([]Load, 3), 0)
+	b.Failed(1, ticket, start)
+	b.Checked(2, false)
+	b.Set([]Server{{Weight: 1}, {Weight: 1, Tier: 1}, {Weight: 2}, {Weight: 1}}, []int{-1, 1, 2, -1})
+	for i, want := range []State{Up, Ejected, Up, Up} {
+		if got, _ := b.State(i, start); got != want {
+			t.Errorf("server %d: got %v, want %v", i, got, want)
+		}
+	}
+	if b.servers[2].streak != 1 {
+		t.Error("the failed check of a server that stayed is forgotten")
+	}
+	if got := turns(b, 8, make([]Load, 4)...); strings.Contains(got, "b") || strings.Count(got, "c") != 4 {
+		t.Errorf("got %s, want c in every second turn, and no b", got)
+	}
+	b.Set(nil, nil)
+	if _, _, ok := b.Choose(start, nil, 0); ok || b.Left(start, nil) {
+		t.Error("got a server of none")
+	}
+}
+
+// Each tier gets requests only while those below it can have none.
+func TestTiersAreUsedOneAfterTheOther(t *testing.T) {
+	f := func(want string, loads ...Load) {
+		t.Helper()
+		b := New(Options{Servers: []Server{{Weight: 1, Tier: 2}, {Weight: 1}, {Weight: 1, Tier: 1}, {Weight: 1, Tier: 1}}})
+		if got := turns(b, len(want), loads...); got != want {
+			t.Errorf("%+v: got %s, want %s", loads, got, want)
+		}
+		if b.Rests(1, start) || !b.Rests(2, start) || !b.Rests(0, start) {
+			t.Error("want all but b to rest")
+		}
+	}
+	not := Load{Not: true}
+	f("bbb", Load{}, Load{}, Load{}, Load{})
+	f("cdcd", Load{}, not, Load{}, Load{})
+	f("ddd", Load{}, not, not, Load{})
+	f("---", Load{}, not, not, Load{Full: true}) // full is not out
+	f("aa", Load{}, not, not, not)
 }

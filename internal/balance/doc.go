@@ -18,8 +18,9 @@
 //   - The result of a request given out before an ejection does not count after it.
 //   - When no server is up, all get requests again, or none, as the operator chose.
 //     A request that has tried all that are up may go to an ejected one.
-//   - A backup gets requests only while each other server is ejected or down, or was tried
-//     by the request. If another server is only full, requests wait for it.
+//   - A backup gets requests only while each server of a lower tier is ejected or down, or was tried
+//     by the request. If one of these is only full, requests wait for it.
+//   - Servers come and go while requests run (Set): what is known of those that stay is kept.
 //   - A server that the health checks call down gets no requests while any other server is
 //     up, even if the request has tried that one.
 //

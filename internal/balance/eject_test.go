@@ -8,7 +8,7 @@ import (
 // two are two servers, ejected after three failures for 10s to 40s.
 func two(refuse bool) *Balancer {
 	return New(Options{
-		Weights:  []int{1, 1},
+		Servers:  servers(1, 1),
 		Ejection: Ejection{Failures: 3, Backoff: 10 * time.Second, MaxBackoff: 40 * time.Second, Refuse: refuse},
 		Health:   Health{Healthy: 2, Unhealthy: 3},
 	})
@@ -205,7 +205,7 @@ func TestAnswerEndsAnEjection(t *testing.T) {
 }
 
 func TestNoEjectionIfOff(t *testing.T) {
-	b := New(Options{Weights: []int{1, 1}})
+	b := New(Options{Servers: servers(1, 1)})
 	fail(t, b, 0, 100, start)
 	wantState(t, b, 0, start, Up, 0)
 }
@@ -275,7 +275,7 @@ func TestAnswersDoNotEndDown(t *testing.T) {
 // longer, and when the first server answers the others are asked at once.
 func TestCommonOutageEndsForAll(t *testing.T) {
 	b := New(Options{
-		Weights:  []int{1, 1, 1},
+		Servers:  servers(1, 1, 1),
 		Ejection: Ejection{Failures: 1, Backoff: 10 * time.Second, MaxBackoff: 5 * time.Minute},
 	})
 	all := make([]Load, 3)

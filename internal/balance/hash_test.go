@@ -9,7 +9,11 @@ import (
 
 // hashing returns a Balancer by target of servers with these names, by weight.
 func hashing(weights []int, names ...string) *Balancer {
-	return New(Options{Policy: Hash, Weights: weights, Names: names, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
+	var named []Server
+	for i, w := range weights {
+		named = append(named, Server{Weight: w, Name: names[i]})
+	}
+	return New(Options{Policy: Hash, Servers: named, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
 }
 
 // placed returns the names of the servers that n targets go to.
@@ -21,7 +25,7 @@ func placed(t *testing.T, b *Balancer, n int, loads []Load) []string {
 		if !ok {
 			t.Fatal("no server")
 		}
-		out[i] = b.options.Names[index]
+		out[i] = b.options.Servers[index].Name
 	}
 	return out
 }

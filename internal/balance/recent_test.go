@@ -8,7 +8,7 @@ import (
 // breaking ejects by half of ten requests within ten seconds, for three targets.
 func breaking() *Balancer {
 	return New(Options{
-		Weights: []int{1, 1},
+		Servers: servers(1, 1),
 		Ejection: Ejection{
 			Failures: 3, Ratio: 0.5, Window: 10 * time.Second, Requests: 10, Targets: 3,
 			Backoff: 10 * time.Second, MaxBackoff: 40 * time.Second,
@@ -94,11 +94,11 @@ func TestTrialThatBreaksLastsAsLongAgain(t *testing.T) {
 }
 
 func TestShareMayBeOff(t *testing.T) {
-	b := New(Options{Weights: []int{1, 1}, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
+	b := New(Options{Servers: servers(1, 1), Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
 	if got := play(t, b, start, 0, "abcdefghijklmnopqrstuvwxyz"); got != 0 {
 		t.Errorf("ejected by request %d, want never", got)
 	}
-	b = New(Options{Weights: []int{1, 1}, Ejection: Ejection{Ratio: 1, Window: time.Second, Requests: 2, Targets: 1, Backoff: time.Second, MaxBackoff: time.Second}})
+	b = New(Options{Servers: servers(1, 1), Ejection: Ejection{Ratio: 1, Window: time.Second, Requests: 2, Targets: 1, Backoff: time.Second, MaxBackoff: time.Second}})
 	if fail(t, b, 0, 99, start) {
 		t.Error("ejected by failures to connect, want never")
 	}

@@ -37,20 +37,12 @@ func (s *server) isOver(address netip.Addr, ends, now time.Time) bool {
 	return left != nil && slices.Contains(*left, address)
 }
 
-// watch follows the addresses of the names of servers until the Origin ends.
-func (o *Origin) watch() {
+// watch follows the addresses of the name of s until stop is called.
+func (o *Origin) watch(s *server) (stop func()) {
 	if o.options.Watch == nil {
-		return
+		return func() {}
 	}
-	for _, s := range o.pool.servers {
-		o.stops = append(o.stops, o.options.Watch(s.Address, func(a netip.Addr) { o.pool.addressLeft(s, a) }))
-	}
-}
-
-func (o *Origin) unwatch() {
-	for _, stop := range o.stops {
-		stop()
-	}
+	return o.options.Watch(s.Address, func(a netip.Addr) { o.pool.addressLeft(s, a) })
 }
 
 // mostLeft is how many addresses that have left a server remembers.

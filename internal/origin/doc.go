@@ -25,6 +25,8 @@
 //     it, or its method is safe (retry.go). Nothing is sent behind a part of an answer.
 //   - A 101 counts only as the answer to an Upgrade, where it names no protocol that
 //     was not asked for, and has no body: then the connection is the caller's.
+//   - A server may be a name that stands for several, which come and go (members.go). One that goes
+//     gets no new request, and its connections end with those that they carry.
 //   - One queue is for all servers of an origin, each of which has a limit of its
 //     own. Which server is next is the room balance's to say.
 //

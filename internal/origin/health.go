@@ -51,20 +51,28 @@ func (h *Health) validate() error {
 // checks asks the servers of an origin again and again, each in a goroutine.
 type checks struct {
 	origin  *Origin
+	ctx     context.Context //nolint:containedctx // of all checks
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-func startChecks(o *Origin) *checks {
+// newChecks returns those of o; nil: there are none.
+func newChecks(o *Origin) *checks {
 	if o.options.Health.Path == "" {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	k := &checks{origin: o, cancel: cancel}
-	for _, s := range o.pool.servers {
-		k.running.Go(func() { k.watch(ctx, s) })
+	return &checks{origin: o, ctx: ctx, cancel: cancel}
+}
+
+// start asks s from now on, until stop is called. It is not called beside close, or later.
+func (k *checks) start(s *server) (stop func()) {
+	if k == nil {
+		return func() {}
 	}
-	return k
+	ctx, cancel := context.WithCancel(k.ctx)
+	k.running.Go(func() { k.watch(ctx, s) })
+	return cancel
 }
 
 // close ends the checks and waits for them.
@@ -94,12 +102,12 @@ func (k *checks) watch(ctx context.Context, s *server) {
 	}
 }
 
-// hostOf returns the Host of a server that a health check gives it: a socket has no name.
-func hostOf(address string) string {
-	if strings.HasPrefix(address, socketPrefix) {
+// authority returns the Host for what is asked of s without one: a socket has no name.
+func (s *server) authority() string {
+	if strings.HasPrefix(s.Address, socketPrefix) {
 		return "localhost"
 	}
-	return address
+	return cmp.Or(s.Authority, s.Address)
 }
 
 // check asks the server once, and returns what is wrong. It does not read the body.
@@ -109,7 +117,7 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	status, failure := k.ask(ctx, s, &Request{
-		Method: "GET", Target: h.Path, Host: cmp.Or(h.Host, hostOf(s.Address)),
+		Method: "GET", Target: h.Path, Host: cmp.Or(h.Host, s.authority()),
 		Header: field.List{{Name: "User-Agent", Value: "edgeproxy health check"}},
 	})
 	switch {

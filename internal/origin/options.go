@@ -30,6 +30,11 @@ type Server struct {
 	Weight int
 	// Backup says that it gets requests only while no other server can have them.
 	Backup bool
+	// Follow looks up what the server stands for until stop is called. It tells set of the members at first and whenever they change, or of
+	// a lookup that failed while there are none; it may do so before it returns. Requests go to the members, and Address is only a name. Nil: the server is Address.
+	Follow func(set func(members []Member, failure error)) (stop func())
+	// Authority is the Host of what is asked without one, such as a health check. "" is Address.
+	Authority string
 }
 
 // Options configure an Origin. A zero duration, MaxConnections or
@@ -194,7 +199,9 @@ func (o *Options) validateServers() error {
 	}
 	var errs []error
 	for _, s := range servers {
-		if path, ok := strings.CutPrefix(s.Address, socketPrefix); ok {
+		if s.Follow != nil {
+			errs = append(errs, s.validateFollowed())
+		} else if path, ok := strings.CutPrefix(s.Address, socketPrefix); ok {
 			if path == "" || s.TLS != nil {
 				errs = append(errs, fmt.Errorf("address %q: want a path behind unix:, and no TLS", s.Address))
 			}

@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"edgeproxy/internal/field"
@@ -15,7 +16,10 @@ type Origin struct {
 	metrics *originMetrics
 	pool    *pool
 	checks  *checks  // nil: none
-	stops   []func() // of Options.Watch
+	follows []func() // each ends a Follow
+
+	beside sync.Mutex // is held to start and to end what goes on for a server beside requests
+	alone  bool       // nothing is started any more; guarded by beside
 }
 
 // Response is the answer of an origin. The caller owns it, and must read Body
@@ -71,13 +75,16 @@ func New(options Options) (*Origin, error) {
 	options.setDefaults()
 	metrics := options.Metrics.of(options.Name)
 	o := &Origin{options: options, metrics: metrics, pool: newPool(&options, metrics)}
-	if options.HTTP2 {
-		for _, s := range o.pool.servers {
-			s.h2 = newH2Conns(o, s)
+	o.checks = newChecks(o)
+	for _, s := range o.pool.servers {
+		o.prepare(s)
+		o.begin(s)
+	}
+	for i, s := range options.Servers {
+		if s.Follow != nil {
+			o.follows = append(o.follows, s.Follow(func(members []Member, failure error) { o.setMembers(i, members, failure) }))
 		}
 	}
-	o.checks = startChecks(o)
-	o.watch()
 	return o, nil
 }
 
@@ -111,6 +118,7 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	defer over()
 	s, failure := o.takeSlot(ctx, r)
 	if failure != nil {
+		o.metrics.failed(failure.Kind)
 		r.Trace.failed(failure)
 		return nil, failure
 	}
@@ -148,8 +156,7 @@ func (o *Origin) finish(ctx context.Context, s slot, r *Request, x *exchange) (*
 // after each. Nobody has to know when the last request is over. A retired Origin has to be closed
 // like any other where something else than its requests waits for it.
 func (o *Origin) Retire() {
-	o.unwatch()
-	o.checks.close()
+	o.endBeside()
 	o.pool.retire()
 }
 
@@ -158,8 +165,7 @@ func (o *Origin) Retire() {
 // connection is closed when its Body ends, and one that was switched to another
 // protocol when its owner closes it.
 func (o *Origin) Close() {
-	o.unwatch()
-	o.checks.close()
+	o.endBeside()
 	o.pool.close()
 }
 

@@ -30,7 +30,9 @@ type pool struct {
 	byTarget   bool         // the policy is balance.Hash
 
 	mu       sync.Mutex
-	servers  []*server
+	servers  []*server     // replaced as a whole, in the order of Options.Servers
+	unknown  map[int]error // indexes in Options.Servers of those whose members are not known: why the last lookup failed, nil if none has ended
+	gone     []*server     // that are no members any more, and had connections the last time that somebody looked
 	balancer *balance.Balancer
 	loads    []balance.Load // for the balancer, filled anew each time
 	waiters  list.List      // of *waiter, the first to be served in front
@@ -45,19 +47,19 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
-	var weights []int
-	var backups []bool
-	var names []string
-	for i, s := range o.Servers {
-		p.servers = append(p.servers, &server{Server: s, index: i, limit: o.MaxConnections})
-		weights, backups = append(weights, s.Weight), append(backups, s.Backup)
-		names = append(names, s.Address)
-	}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, unknown: map[int]error{}, shares: client.NewShares(client.Part(o.ClientShare))}
 	p.balancer = balance.New(balance.Options{
-		Policy: o.Balance, Weights: weights, Backups: backups, Names: names, Ejection: o.Ejection,
-		Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
+		Policy: o.Balance, Ejection: o.Ejection, Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
 	})
+	var all []*server
+	for i, s := range o.Servers {
+		if s.Follow != nil {
+			p.unknown[i] = nil
+		} else {
+			all = append(all, &server{Server: s, source: i, tier: tierOf(s, 0), limit: o.MaxConnections})
+		}
+	}
+	p.setLocked(all, nil)
 	return p
 }
 
@@ -100,10 +102,10 @@ func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64, t *Tra
 		p.mu.Unlock()
 		return s, nil
 	}
-	if p.balancer.Refuses(now) {
+	if failure := p.hopelessLocked(now); failure != nil {
 		p.shares.Give(who)
 		p.mu.Unlock()
-		return slot{}, p.overload("choose a server", ErrAllOut)
+		return slot{}, failure
 	}
 	w, ok := p.enqueueLocked(nil, nil, target)
 	if !ok {
@@ -144,7 +146,7 @@ func (p *pool) chooseLocked(now time.Time, not []*server, target uint64) (slot, 
 		return slot{}, false
 	}
 	s := slot{server: p.servers[i], ticket: ticket}
-	if s.server.Backup {
+	if s.server.tier > 0 {
 		p.metrics.backup.Inc()
 	}
 	if s.c = p.popLocked(s.server); s.c == nil {
@@ -161,7 +163,9 @@ func (p *pool) loadsLocked(not []*server) []balance.Load {
 		p.loads[i] = balance.Load{InUse: inUse + s.upgraded, Full: inUse >= s.limit}
 	}
 	for _, s := range not {
-		p.loads[s.index].Not = true
+		if s.index >= 0 {
+			p.loads[s.index].Not = true
+		}
 	}
 	return p.loads
 }
@@ -210,7 +214,7 @@ func (p *pool) put(c *conn, keep time.Duration, now time.Time) {
 	p.mu.Lock()
 	p.shares.Give(c.client)
 	c.client = netip.Prefix{}
-	kept := !p.closed && !p.retired
+	kept := !p.closed && !p.retired && c.server.index >= 0
 	if kept {
 		p.keepLocked(c, keep, now)
 	} else {
@@ -282,7 +286,10 @@ func (p *pool) retire() {
 
 // retireH2 is retire for the connections of HTTP/2.
 func (p *pool) retireH2() {
-	for _, s := range p.servers {
+	p.mu.Lock()
+	all := p.servers
+	p.mu.Unlock()
+	for _, s := range all {
 		if s.h2 != nil {
 			s.h2.retire()
 		}

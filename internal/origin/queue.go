@@ -65,9 +65,12 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 		return g.slot, g.failure
 	case <-timer.C:
 		p.mu.Lock()
-		slots := p.slotsLocked(time.Now(), w.exclude)
+		slots, known := p.slotsLocked(time.Now(), w.exclude), len(p.servers) > 0
 		p.mu.Unlock()
 		failure = p.overload("wait for a connection", fmt.Errorf("none of the %d connections became free within %v", slots, p.wait))
+		if !known {
+			failure = p.overload("look the servers up", fmt.Errorf("there was no answer within %v", p.wait))
+		}
 	case <-ctx.Done():
 		failure = ended(ctx, p.name, "wait for a connection")
 	}

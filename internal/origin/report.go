@@ -20,6 +20,8 @@ func (p *pool) report(s slot, t *tried, r *Request) (Change, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case s.server.index < 0:
+		return Change{}, false
 	case t.failure == nil:
 		return p.changedLocked(s.server, nil, p.balancer.Succeeded(s.server.index, s.ticket, now), now)
 	case !t.serverFailed():
@@ -47,6 +49,9 @@ func (p *pool) checked(s *server, failure error) (Change, bool) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if s.index < 0 {
+		return Change{}, false
+	}
 	changed := p.balancer.Checked(s.index, failure == nil)
 	if changed {
 		p.failUnservableLocked(now)
@@ -57,7 +62,7 @@ func (p *pool) checked(s *server, failure error) (Change, bool) {
 // failUnservableLocked fails the waiters that can get no slot any more: all of them while new
 // requests are refused, and those that have tried every server that is left.
 func (p *pool) failUnservableLocked(now time.Time) {
-	if p.balancer.Refuses(now) {
+	if len(p.servers) > 0 && p.balancer.Refuses(now) {
 		p.failAllLocked("wait for a connection", ErrAllOut)
 	}
 	p.failExhaustedLocked(now)
@@ -69,7 +74,7 @@ func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Ti
 		return Change{}, false
 	}
 	p.serveLocked(now)
-	c := Change{Server: s.Address}
+	c := Change{Server: s.String()}
 	if c.State, _ = p.balancer.State(s.index, now); c.State != balance.Up {
 		c.Err = failure
 	}
@@ -79,13 +84,15 @@ func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Ti
 // onlyBackups adds to tried all servers that are no backups, and reports whether this leaves
 // backups, of which none was tried.
 func (p *pool) onlyBackups(tried *[]*server) bool {
-	if slices.ContainsFunc(*tried, func(s *server) bool { return s.Backup }) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slices.ContainsFunc(*tried, func(s *server) bool { return s.tier > 0 }) {
 		return false
 	}
 	backups := false
 	for _, s := range p.servers {
 		switch {
-		case s.Backup:
+		case s.tier > 0:
 			backups = true
 		case !slices.Contains(*tried, s):
 			*tried = append(*tried, s)

@@ -159,6 +159,9 @@ func (p *pool) blame(broken []blamed) (changes []Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range broken {
+		if b.server.index < 0 {
+			continue
+		}
 		if c, changed := p.changedLocked(b.server, b.failure, p.balancer.Failed(b.server.index, b.ticket, now), now); changed {
 			changes = append(changes, c)
 		}

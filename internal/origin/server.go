@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -11,15 +12,28 @@ import (
 // server is one server and the connections to it.
 type server struct {
 	Server
-	index int // in Options.Servers
-	limit int
-	h2    *h2Conns                     // nil: it is asked by HTTP/1.1
-	left  atomic.Pointer[[]netip.Addr] // addresses that its name had; nil: none
+	source int    // index in Options.Servers
+	name   string // for people; "" is Address
+	index  int    // in pool.servers; -1: it is a member no more, and gets no requests; guarded by pool.mu
+	tier   int    // for the balancer; guarded by pool.mu
+	share  int    // of a member, relative to the others; 0 is 1; guarded by pool.mu
+	limit  int
+	h2     *h2Conns                     // nil: it is asked by HTTP/1.1
+	left   atomic.Pointer[[]netip.Addr] // addresses that its name had; nil: none
 
 	open     int     // slots in use and idle; guarded by pool.mu
 	idle     []*conn // the last one was used last; guarded by pool.mu
 	upgraded int     // connections that speak another protocol, in no slot; guarded by pool.mu
+
+	stops []func() // end what goes on beside requests; guarded by Origin.beside
+	over  bool     // nothing is started for it any more; guarded by Origin.beside
 }
+
+// weight returns that for the balancer. The caller holds pool.mu.
+func (s *server) weight() int { return s.Weight * max(s.share, 1) }
+
+// String returns the name for people.
+func (s *server) String() string { return cmp.Or(s.name, s.Address) }
 
 // slot is the right to have one connection to a server.
 type slot struct {
@@ -30,7 +44,7 @@ type slot struct {
 
 // Change says that a server was taken out or brought back.
 type Change struct {
-	Server string // its address
+	Server string // its address; of a member its name
 	State  balance.State
 	// Err is the failure of the last request or check. It is nil when the server is up, and
 	// when one of two reasons has ended but the server is still out for the other.
@@ -39,7 +53,7 @@ type Change struct {
 
 // ServerStats is what one server does now.
 type ServerStats struct {
-	Address string
+	Address string // of a member its name
 	State   balance.State
 	// EjectedFor is how long until its next trial, if it is ejected.
 	EjectedFor   time.Duration
@@ -54,12 +68,13 @@ type ServerStats struct {
 type Stats struct {
 	Name    string
 	Waiting int // requests in the queue
+	Leaving int // connections in use to servers that are members no more, and are not among Servers
 	Servers []ServerStats
 }
 
 // Quiet reports whether the origin has neither requests nor connections.
 func (s Stats) Quiet() bool {
-	quiet := s.Waiting == 0
+	quiet := s.Waiting == 0 && s.Leaving == 0
 	for _, v := range s.Servers {
 		quiet = quiet && v.Active == 0 && v.Idle == 0 && v.Upgraded == 0 && v.HTTP2 == 0
 	}
@@ -71,11 +86,11 @@ func (o *Origin) Stats(now time.Time) Stats {
 	p := o.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := Stats{Name: o.options.Name, Waiting: p.waiters.Len()}
+	out := Stats{Name: o.options.Name, Waiting: p.waiters.Len(), Leaving: p.leavingLocked()}
 	for _, s := range p.servers {
 		state, left := p.balancer.State(s.index, now)
 		out.Servers = append(out.Servers, ServerStats{
-			Address: s.Address, State: state, EjectedFor: left, Weight: s.Weight, Backup: s.Backup,
+			Address: s.String(), State: state, EjectedFor: left, Weight: s.weight(), Backup: s.tier > 0,
 			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded, HTTP2: s.h2.count(),
 		})
 	}

@@ -85,7 +85,7 @@ func (r *Request) message(s *server) (*http.Request, bool) {
 	if r.Target[0] != '/' && r.Target != "*" {
 		return nil, false
 	}
-	host := cmp.Or(s.Host, r.Host, hostOf(s.Address))
+	host := cmp.Or(s.Host, r.Host, s.authority())
 	u := &url.URL{Scheme: "http", Host: host, Opaque: r.Target}
 	if s.TLS != nil {
 		u.Scheme = "https"
