@@ -14,7 +14,8 @@ import (
 const (
 	wantAddress = "want HOST:PORT, such as 127.0.0.1:8080"
 	wantURL     = "want http[s]://HOST[:PORT]"
-	wantServer  = wantURL + ", or unix:/PATH"
+	wantService = "want srv+http[s]://NAME"
+	wantServer  = wantURL + ", srv+http[s]://NAME, or unix:/PATH"
 	wantPattern = "want *, HOST or *.DOMAIN, with :PORT for a single port"
 	wantHeader  = "want client, server or HOST[:PORT]"
 )
@@ -35,6 +36,14 @@ func parseServer(text string) (Server, error) {
 		return parseSocket(text)
 	}
 	scheme, rest, _ := strings.Cut(text, "://")
+	if web, service := cutPrefixFold(scheme, "srv+"); service {
+		return parseService(web, rest)
+	}
+	return parseURL(scheme, rest)
+}
+
+// parseURL reads the URL of a server, whose scheme and rest stood before and behind ://.
+func parseURL(scheme, rest string) (Server, error) {
 	if strings.HasPrefix(rest, socketPrefix+"/") {
 		return Server{}, errors.New("want unix:/PATH, without http:// before it and without TLS")
 	}
@@ -60,6 +69,41 @@ func parseServer(text string) (Server, error) {
 	s := Server{TLS: secure, Weight: 1, Host: host, Address: host + ":" + strconv.Itoa(cmp.Or(port, defaultPort))}
 	if port != 0 && port != defaultPort {
 		s.Host = s.Address
+	}
+	return s, nil
+}
+
+// cutPrefixFold is strings.CutPrefix for a prefix in either case.
+func cutPrefixFold(text, prefix string) (after string, found bool) {
+	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
+		return text, false
+	}
+	return text[len(prefix):], true
+}
+
+// parseService reads the name of SRV records, which stands behind srv+http:// or srv+https://.
+func parseService(scheme, rest string) (Server, error) {
+	secure := strings.EqualFold(scheme, "https")
+	host, port, ok := splitHost(rest)
+	switch {
+	case !secure && !strings.EqualFold(scheme, "http"):
+		return Server{}, errors.New(wantServer)
+	case strings.ContainsAny(rest, "/?#@"):
+		return Server{}, errors.New(wantService + ", without user, path or query")
+	case ok && port != 0:
+		return Server{}, errors.New(wantService + ", without a port: each SRV record has one; or " + wantURL[len("want "):])
+	case !ok:
+		return Server{}, errors.New(wantService + ", such as srv+http://_http._tcp.app.internal")
+	}
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return Server{}, errors.New(wantService + ": an address has no SRV records")
+	}
+	s := Server{SRV: true, TLS: secure, Weight: 1, Address: host, Host: host}
+	for strings.HasPrefix(s.Host, "_") {
+		_, s.Host, _ = strings.Cut(s.Host, ".")
+	}
+	if s.Host == "" {
+		return Server{}, errors.New(wantService + ", with a domain behind the service, such as srv+http://_http._tcp.app.internal")
 	}
 	return s, nil
 }

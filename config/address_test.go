@@ -7,18 +7,20 @@ import (
 
 func TestParseServer(t *testing.T) {
 	for url, want := range map[string]Server{
-		"http://h":                 {Weight: 1, Address: "h:80", Host: "h"},
-		"http://h:80":              {Weight: 1, Address: "h:80", Host: "h"},
-		"HTTP://H.Example.:8080":   {Weight: 1, Address: "h.example:8080", Host: "h.example:8080"},
-		"http://127.0.0.1:9000":    {Weight: 1, Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"},
-		"http://[::1]":             {Weight: 1, Address: "[::1]:80", Host: "[::1]"},
-		"http://[2001:DB8::1]:443": {Weight: 1, Address: "[2001:db8::1]:443", Host: "[2001:db8::1]:443"},
-		"http://unix:9000":         {Weight: 1, Address: "unix:9000", Host: "unix:9000"}, // a host of that name
-		"unix:/run/app.sock":       {Weight: 1, Address: "unix:/run/app.sock", Host: "localhost"},
-		"unix:/run/A:b c":          {Weight: 1, Address: "unix:/run/A:b c", Host: "localhost"},
-		"https://h":                {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
-		"https://h:443":            {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
-		"https://h:80":             {TLS: true, Weight: 1, Address: "h:80", Host: "h:80"},
+		"http://h":                            {Weight: 1, Address: "h:80", Host: "h"},
+		"http://h:80":                         {Weight: 1, Address: "h:80", Host: "h"},
+		"HTTP://H.Example.:8080":              {Weight: 1, Address: "h.example:8080", Host: "h.example:8080"},
+		"http://127.0.0.1:9000":               {Weight: 1, Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"},
+		"http://[::1]":                        {Weight: 1, Address: "[::1]:80", Host: "[::1]"},
+		"http://[2001:DB8::1]:443":            {Weight: 1, Address: "[2001:db8::1]:443", Host: "[2001:db8::1]:443"},
+		"http://unix:9000":                    {Weight: 1, Address: "unix:9000", Host: "unix:9000"}, // a host of that name
+		"unix:/run/app.sock":                  {Weight: 1, Address: "unix:/run/app.sock", Host: "localhost"},
+		"unix:/run/A:b c":                     {Weight: 1, Address: "unix:/run/A:b c", Host: "localhost"},
+		"srv+http://_http._tcp.App.internal.": {SRV: true, Weight: 1, Address: "_http._tcp.app.internal", Host: "app.internal"},
+		"SRV+https://app.service.consul":      {SRV: true, TLS: true, Weight: 1, Address: "app.service.consul", Host: "app.service.consul"},
+		"https://h":                           {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
+		"https://h:443":                       {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
+		"https://h:80":                        {TLS: true, Weight: 1, Address: "h:80", Host: "h:80"},
 	} {
 		if got, err := parseServer(url); err != nil || got != want {
 			t.Errorf("parseServer(%q): got %+v, %v, want %+v", url, got, err, want)
@@ -36,9 +38,21 @@ func TestParseServerRefusesSockets(t *testing.T) {
 			t.Errorf("parseServer(%q): got %v, want %q", text, err, want)
 		}
 	}
-	for _, text := range []string{"unix:/run/app.sock", "http://h:81"} {
+	for _, text := range []string{"unix:/run/app.sock", "http://h:81", "https://h", "srv+http://_http._tcp.h", "srv+https://h.test"} {
 		if s, err := parseServer(text); err != nil || s.URL() != text {
 			t.Errorf("%s: got %s, %v back", text, s.URL(), err)
+		}
+	}
+}
+
+func TestParseServerRefusesServices(t *testing.T) {
+	for text, want := range map[string]string{
+		"srv+http://app.internal:80": "without a port: each SRV record has one", "srv+https://10.0.0.1": "an address has no SRV records", "srv+http://[::1]": "an address has no SRV records",
+		"srv+http://_http._tcp": "with a domain behind the service", "srv+http://": "such as srv+http://_http._tcp.app.internal", "srv+http://-h": "want srv+http[s]://NAME",
+		"srv+http://h/": "without user, path or query", "srv+http://u@h": "without user, path or query", "srv+ftp://h": "srv+http[s]://NAME, or unix:/PATH", "srv+http://h:x": "want srv+http[s]://NAME",
+	} {
+		if _, err := parseServer(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("parseServer(%q): got %v, want %q", text, err, want)
 		}
 	}
 }

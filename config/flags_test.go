@@ -40,19 +40,19 @@ func TestFlagsRefused(t *testing.T) {
 	}
 	const origin = "http://h"
 	check("no origin", Flags{}, "--origin: missing, want http[s]://HOST[:PORT], or a file with origins")
-	check("not a URL", Flags{Origin: "htp:/x"}, "--origin: htp:/x: want http[s]://HOST[:PORT], or unix:/PATH")
+	check("not a URL", Flags{Origin: "htp:/x"}, "--origin: htp:/x: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
 	check("a password", Flags{Origin: "http://u:p@h"}, "--origin: http://***@h: want http[s]://HOST[:PORT], without user or password")
-	check("another scheme", Flags{Origin: "ftp://h"}, "--origin: ftp://h: want http[s]://HOST[:PORT], or unix:/PATH")
+	check("another scheme", Flags{Origin: "ftp://h"}, "--origin: ftp://h: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
 	check("listen", Flags{Origin: origin, Listen: "80"}, "--listen: 80: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 	check("admin", Flags{Origin: origin, Admin: ":1"},
 		"--admin: :1: want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
 	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: want always, second-hit, counting, chance or never")
 	check("an address that is another's default", Flags{Origin: origin, Listen: "127.0.0.1:9980"},
 		"--listen: 127.0.0.1:9980: want another address: this is the one of admin.address")
-	check("no variables in flags", Flags{Origin: "http://${PORT}"}, "--origin: http://${PORT}: want http[s]://HOST[:PORT], or unix:/PATH")
+	check("no variables in flags", Flags{Origin: "http://${PORT}"}, "--origin: http://${PORT}: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
 	check("all at once", Flags{Origin: "x", Listen: "y", Admin: "z", Policy: "w"},
 		"--policy: w: want always, second-hit, counting, chance or never\n"+
-			"--origin: x: want http[s]://HOST[:PORT], or unix:/PATH\n"+
+			"--origin: x: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH\n"+
 			"--listen: y: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH\n"+
 			"--admin: z: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 }
@@ -81,7 +81,7 @@ func TestFlagsOverAFile(t *testing.T) {
 	check("the flag's origin is called app", "routes: [{name: a, origin: app}]\n", url, "ok")
 	check("and nothing else", "routes: [{name: a, origin: web}]\n", url, "edge.yaml:1:28: routes[0].origin: web: want the name of an origin: app")
 	check("both are checked", "limits: {variants: 0}\n", Flags{Origin: "x"},
-		"--origin: x: want http[s]://HOST[:PORT], or unix:/PATH\nedge.yaml:1:20: limits.variants: 0: want 1 to 10000000")
+		"--origin: x: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH\nedge.yaml:1:20: limits.variants: 0: want 1 to 10000000")
 	check("a wrong value stays wrong under a flag", oneOrigin+"listen: [{address: x, proxy_protocol: v2}]\nadmission: {policy: x}\n",
 		Flags{Listen: ":80", Policy: "never"},
 		"edge.yaml:2:39: listen[0].proxy_protocol: v2: want true or false\nedge.yaml:3:21: admission.policy: x: want always, second-hit, counting, chance or never")

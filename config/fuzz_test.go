@@ -78,7 +78,14 @@ func checkConfig(t *testing.T, c *Config) {
 			t.Errorf("origin %s: got no server", o.Name)
 		}
 		for _, s := range o.Servers {
-			if !validAddress(s.Address) || s.Weight < 1 || s.Weight > maxWeight {
+			valid := validAddress(s.Address)
+			switch {
+			case strings.HasPrefix(s.Address, socketPrefix+"/"):
+				valid = !s.TLS && !s.SRV
+			case s.SRV:
+				valid = validHost(s.Address) && validHost(s.Host)
+			}
+			if !valid || s.Weight < 1 || s.Weight > maxWeight {
 				t.Errorf("origin %s: got server %v, want one to dial", o.Name, s)
 			}
 		}

@@ -7,6 +7,7 @@ type Origin struct {
 	Name    string   // the name in routes, and the metric label; see validName
 	Servers []Server // at least one, each once
 	Balance Balance
+	Resolve Resolve // what a name with several addresses is
 	// Protocol is the protocol to all servers.
 	Protocol Protocol
 
@@ -35,6 +36,15 @@ type Protocol string
 const (
 	HTTP1 Protocol = "http/1.1"
 	HTTP2 Protocol = "h2" // also without TLS, by prior knowledge (RFC 9113 section 3.3)
+)
+
+// Resolve is a value of resolve: which servers a name with several addresses is.
+type Resolve string
+
+// The values of Resolve.
+const (
+	ResolveFirst Resolve = "first" // one, at the first of its addresses that answers
+	ResolveAll   Resolve = "all"   // one for each of its addresses
 )
 
 // The values of Origin.HostHeader that are no literal.
@@ -68,11 +78,12 @@ const (
 	TLS13 TLSVersion = "1.3" // RFC 8446
 )
 
-// Server is one address of an origin, from a URL such as http://127.0.0.1:9000, or unix:/run/app.sock.
+// Server is one address of an origin, from a URL such as http://127.0.0.1:9000, srv+http://_http._tcp.app.internal or unix:/run/app.sock.
 type Server struct {
-	TLS     bool   // the scheme is https
+	TLS     bool   // the scheme is https, or srv+https
+	SRV     bool   // Address is a name of SRV records (RFC 2782), which have hosts and ports
 	Address string // HOST:PORT to dial; without a port in the URL, 80 or 443. Or unix:/PATH, which has no TLS
 	Weight  int    // its share of requests, relative to the other servers; 1 to 1000
 	Backup  bool   // it gets requests only while no other server can
-	Host    string // for a Host field: lower case, without the default port; localhost for a socket
+	Host    string // for a Host field: lower case, without the default port; localhost for a socket; without the leading labels with _ for SRV records
 }

@@ -10,9 +10,11 @@ func (o *Origin) table() table {
 		live("servers", &items[Server]{
 			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, tableOf: (*Server).table,
 			short: (*Server).url, isShort: func(s *Server) bool { return s.Weight == 1 && !s.Backup }, oneLine: true, kindText: "list of URLs, or of sections",
-		}, "URLs, http:// or https://, or unix:/PATH for a socket, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().withFlag(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
+		}, "URLs, http:// or https://, srv+http:// or srv+https:// for a name of SRV records, or unix:/PATH for a socket, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().withFlag(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
 		live("balance", enum(&o.Balance, RoundRobin, RoundRobin, LeastConnections, BalanceHash),
 			"How the server of a request is chosen. hash sends a URL to the same one, by consistent hashing: for servers that are caches."),
+		live("resolve", enum(&o.Resolve, ResolveFirst, ResolveFirst, ResolveAll),
+			"What a name with several addresses is: first is one server, at the first address that answers; all is a server for each address, with its own health check, ejection and max_connections."),
 		live("protocol", enum(&o.Protocol, HTTP1, HTTP1, HTTP2),
 			"The protocol to all servers. h2 is HTTP/2: https:// servers must offer it by ALPN, http:// and unix: ones speak it without negotiation (h2c). It has no upgrades."),
 		live("host_header", textual(&o.HostHeader, HostClient).withBounds("client, server or HOST[:PORT]"),
@@ -60,8 +62,8 @@ const maxWeight = 1000
 
 func (s *Server) table() table {
 	return table{
-		live("url", s.url(), "http[s]://HOST[:PORT], without user, password or path; or unix:/PATH.").asRequired(),
-		live("weight", count(&s.Weight, 1).between(1, maxWeight), "Its share of the requests, relative to the other servers."),
+		live("url", s.url(), "http[s]://HOST[:PORT], without user, password or path; srv+http[s]://NAME, whose SRV records have hosts and ports; or unix:/PATH.").asRequired(),
+		live("weight", count(&s.Weight, 1).between(1, maxWeight), "Its share of the requests, relative to the other servers. Each address of resolve: all has it; weights of SRV records are multiplied by it."),
 		live("backup", boolean(&s.Backup, false), "true gives it requests only while every other server is ejected or unhealthy."),
 	}
 }
@@ -81,8 +83,12 @@ func (s Server) URL() string {
 	if strings.HasPrefix(s.Address, socketPrefix) {
 		return s.Address
 	}
+	scheme, host := "http://", s.Host
 	if s.TLS {
-		return "https://" + s.Host
+		scheme = "https://"
 	}
-	return "http://" + s.Host
+	if s.SRV {
+		scheme, host = "srv+"+scheme, s.Address
+	}
+	return scheme + host
 }

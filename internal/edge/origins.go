@@ -46,6 +46,9 @@ func (e *Edge) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, er
 	if err != nil {
 		return nil, err
 	}
+	for i := range options.Servers {
+		e.follow(o, &o.Servers[i], &options.Servers[i])
+	}
 	options.ClientShare = e.config.Limits.OriginShare // not live: the value of the start
 	options.Metrics, options.Panics, options.Dial, options.DialFailed = e.calls, e.panics, e.dialer.Dial, e.dialer.Failed
 	options.Watch = e.dialer.Watch
@@ -203,7 +206,7 @@ type ServerStatus struct {
 
 func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) OriginStatus {
 	s, all := o.origin.Stats(now), o.origin.FirstByte()
-	out := OriginStatus{Name: s.Name, Waiting: s.Waiting, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
+	out := OriginStatus{Name: s.Name, Waiting: s.Waiting, Servers: []ServerStatus{}, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
 	for _, v := range s.Servers {
 		out.Servers = append(out.Servers, ServerStatus{
 			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Backup: v.Backup, Active: v.Active, Idle: v.Idle,
