@@ -75,6 +75,7 @@ func rooms() map[string]room {
 		"internal/cache/disk/device": {ours: []string{"internal/nonblock"}, third: []string{"golang.org/x/sys"}},
 		"internal/cache/disk/index":  {},
 		"internal/cache/disk/layout": {},
+		"internal/chunked":           {ours: []string{"internal/field"}},
 		"internal/cachekey":          {ours: []string{"internal/field", "internal/wire"}},
 		"internal/compress":          {ours: []string{"internal/field", "internal/rfc9111"}, third: []string{brotli, compress}},
 		"internal/dashboard":         {ours: []string{"internal/page"}},
@@ -106,7 +107,7 @@ func rooms() map[string]room {
 			third: []string{bart},
 		},
 		"internal/front/http1": {
-			ours:  []string{"internal/field", "internal/message", "internal/nonblock", "internal/rescue", "internal/wire"},
+			ours:  []string{"internal/chunked", "internal/field", "internal/message", "internal/nonblock", "internal/rescue", "internal/wire"},
 			third: []string{fasthttp},
 		},
 		"internal/front/http2": {
@@ -125,7 +126,7 @@ func rooms() map[string]room {
 		},
 		"internal/nonblock": {unsafe: true, third: []string{"golang.org/x/sys"}},
 		"internal/origin": {
-			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/method", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
+			ours:  []string{"internal/balance", "internal/chunked", "internal/client", "internal/field", "internal/method", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
 			third: []string{net, prometheus, "github.com/prometheus/client_model"},
 		},
 		"internal/pace":         {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},

@@ -7,8 +7,15 @@ import (
 	"sync"
 	"time"
 
+	"edgeproxy/internal/chunked"
 	"edgeproxy/internal/field"
 )
+
+// maxTrailerBytes bounds the trailer section of a response.
+const maxTrailerBytes = 16 << 10
+
+// trailerSection is what the trailer section of a chunked response may be.
+var trailerSection = &chunked.Section{Bytes: maxTrailerBytes, Fields: maxFields, Parse: parseField}
 
 // Body is the body of a response. One goroutine reads it; Close may be called
 // from any. It holds its connection until its end, an error or Close.
@@ -17,7 +24,7 @@ type Body struct {
 	c      *conn       // nil by HTTP/2
 	stream *streamBody // nil by HTTP/1.1
 	src    io.Reader
-	chunks *chunkReader // src, if the body comes in chunks
+	chunks *chunked.Reader // src, if the body comes in chunks
 	status int
 	framed bool
 	keep   time.Duration // of the connection after a whole body; 0 without framing
@@ -79,7 +86,7 @@ func (a *answer) begin(o *Origin, c *conn, f framing, keep time.Duration) {
 		a.length = lengthReader{r: c.br, left: f.length}
 		b.src = &a.length
 	case byChunks:
-		b.chunks = &chunkReader{r: c.br}
+		b.chunks = chunked.NewReader(c.br, trailerSection)
 		b.src = b.chunks
 	case byClose:
 		b.src = c.br
@@ -127,7 +134,7 @@ func (b *Body) Trailers() field.List {
 	case b.stream != nil:
 		return b.stream.trailers
 	case b.chunks != nil:
-		return b.chunks.trailers
+		return b.chunks.Trailers()
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"edgeproxy/internal/chunked"
 	"edgeproxy/internal/rescue"
 )
 
@@ -147,6 +148,9 @@ func malformed(format string, args ...any) error {
 // kindOf classifies an error of reading or writing a connection.
 func kindOf(err error) Kind {
 	if _, ok := errors.AsType[malformedError](err); ok {
+		return Malformed
+	}
+	if _, ok := errors.AsType[chunked.Malformed](err); ok {
 		return Malformed
 	}
 	if t, ok := errors.AsType[interface {

@@ -2,7 +2,6 @@ package origin
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 )
@@ -42,7 +41,7 @@ func (r Raw) AtHand() bool {
 // hasData reports whether the buffer of the connection has a part of the body, or its end.
 func (b *Body) hasData() bool {
 	if b.chunks != nil {
-		return b.chunks.hasData()
+		return b.chunks.HasData()
 	}
 	return b.c.br.Buffered() > 0
 }
@@ -72,35 +71,6 @@ func (c *conn) readAvailable() error {
 	}
 	c.failed = err
 	return err
-}
-
-// hasData reports whether the buffer has data, the end of the body, or something malformed.
-func (c *chunkReader) hasData() bool {
-	b, _ := c.r.Peek(c.r.Buffered())
-	if c.left > 0 {
-		return len(b) > 0
-	}
-	for next := c.next; ; {
-		line, rest, whole := bytes.Cut(b, []byte("\n"))
-		if !whole {
-			return false
-		}
-		b = rest
-		switch next {
-		case chunkDataEnd:
-			next = chunkSize
-		case chunkSize:
-			number, _, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\r")), []byte(";"))
-			if n, ok := parseHex(number); !ok || n > 0 {
-				return !ok || len(b) > 0
-			}
-			next = chunkTrailer
-		case chunkTrailer:
-			if len(line) <= len("\r") {
-				return true
-			}
-		}
-	}
 }
 
 // takeThrough is TakeHere for a body that is read by way of Through.

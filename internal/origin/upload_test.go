@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"edgeproxy/internal/chunked"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/rescue"
 )
@@ -24,9 +25,9 @@ func post(body io.Reader, length int64) *Request {
 func echo(length int64) script {
 	return func(_ int, p *peer) {
 		for p.request() != "" {
-			var body io.Reader = io.LimitReader(p.br, length) //nolint:staticcheck,revive // chunkReader below is another type
+			var body io.Reader = io.LimitReader(p.br, length) //nolint:staticcheck,revive // the Reader below is another type
 			if length < 0 {
-				body = &chunkReader{r: p.br}
+				body = chunked.NewReader(p.br, trailerSection)
 			}
 			b, err := io.ReadAll(body)
 			if err != nil {
@@ -75,9 +76,9 @@ func TestTrailersOfAnUpload(t *testing.T) {
 	read := make(chan string, 1)
 	o := start(t, Options{}, func(_ int, p *peer) {
 		for p.request() != "" {
-			c := &chunkReader{r: p.br}
+			c := chunked.NewReader(p.br, trailerSection)
 			b, err := io.ReadAll(c)
-			read <- fmt.Sprintf("%s %q %v", b, c.trailers, err)
+			read <- fmt.Sprintf("%s %q %v", b, c.Trailers(), err)
 			p.say(okWire)
 		}
 	})
@@ -285,7 +286,7 @@ func TestSlowUploadHasNoLimitButItsOwn(t *testing.T) {
 		o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second, IdleTimeout: 2 * time.Second}, func(_ int, p *peer) {
 			p.request()
 			p.say("HTTP/1.1 100 Continue\r\n\r\n")
-			b, err := io.ReadAll(&chunkReader{r: p.br})
+			b, err := io.ReadAll(chunked.NewReader(p.br, trailerSection))
 			if err != nil || len(b) != 60 {
 				return
 			}

@@ -1,4 +1,4 @@
-package origin
+package chunked
 
 import (
 	"bufio"
@@ -15,10 +15,28 @@ import (
 	"edgeproxy/internal/field"
 )
 
+// bufferBytes is the size of the buffers here.
+const bufferBytes = 4 << 10
+
+// section takes lines as they are.
+var section = &Section{Bytes: 16 << 10, Fields: 256, Parse: func(line string) (name, value string, err error) {
+	name, value, ok := strings.Cut(line, ":")
+	if value = strings.Trim(value, " \t"); !ok || !field.ValidName(name) || !field.ValidValue(value) {
+		return "", "", malformed("invalid field line %.40q", line)
+	}
+	return field.Canonical(name), value, nil
+}}
+
+// isMalformed reports whether err says that a body is not understood.
+func isMalformed(err error) bool {
+	_, ok := errors.AsType[Malformed](err)
+	return ok
+}
+
 // decode reads a chunked body and returns what it holds and what follows it.
 func decode(wire string) (body, rest string, err error) {
-	br := bufio.NewReaderSize(strings.NewReader(wire), readBufferBytes)
-	b, err := io.ReadAll(&chunkReader{r: br})
+	br := bufio.NewReaderSize(strings.NewReader(wire), bufferBytes)
+	b, err := io.ReadAll(NewReader(br, section))
 	left, _ := io.ReadAll(br)
 	return string(b), string(left), err
 }
@@ -37,56 +55,10 @@ func TestChunkedBodyWhole(t *testing.T) {
 	f("A\r\n0123456789\r\na\r\n0123456789\r\n0\r\nX-Sum: 1\r\nY:\r\n\r\n", "01234567890123456789")
 	f("0000000000000005\r\nhello\r\n0;last\r\n\r\n", "hello")
 	f("2\r\n\r\n\r\n0\r\n\r\n", "\r\n")
-	big := strings.Repeat("x", 3*readBufferBytes)
+	big := strings.Repeat("x", 3*bufferBytes)
 	f(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big), big), big)
 	// One byte per chunk is a way to stream, not an attack.
 	f(strings.Repeat("1\r\nx\r\n", 20000)+"0\r\n\r\n", strings.Repeat("x", 20000))
-}
-
-func TestTrailersOfAChunkedBody(t *testing.T) {
-	f := func(section string, want ...field.Field) {
-		t.Helper()
-		o := start(t, Options{}, each("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"+section+"\r\n"))
-		res, err := o.RoundTrip(t.Context(), get("/"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := res.Body.Trailers(); got != nil {
-			t.Errorf("%q: got %q before the end of the body, want none", section, got)
-		}
-		if body, err := io.ReadAll(res.Body); string(body) != "hello" || err != nil {
-			t.Errorf("%q: got %q, %v", section, body, err)
-		}
-		if got := res.Body.Trailers(); !slices.Equal(got, want) {
-			t.Errorf("%q: got %q, want %q", section, got, want)
-		}
-		if res.Header.Has("X-Sum") {
-			t.Errorf("%q: a trailer has become a field of the header", section)
-		}
-		_ = res.Body.Close()
-	}
-	f("")
-	f("x-sum: 1\r\n", field.Field{Name: "X-Sum", Value: "1"})
-	f("X-Sum:1 \r\nY:\r\nX-Sum :\t2\r\n", field.Field{Name: "X-Sum", Value: "1"}, field.Field{Name: "Y"}, field.Field{Name: "X-Sum", Value: "2"})
-	f("Content-Length: 7\r\n", field.Field{Name: "Content-Length", Value: "7"}) // the caller's to look at
-}
-
-func TestNoTrailersOfABodyThatBrokeOff(t *testing.T) {
-	const chunks = "5\r\nhello\r\n0\r\nX-Sum: 1\r\nY: 2\r\n\r\n"
-	for cut := range len(chunks) {
-		o := start(t, Options{}, func(_ int, p *peer) {
-			p.request()
-			p.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks[:cut])
-		})
-		res, err := o.RoundTrip(t.Context(), get("/"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = io.ReadAll(res.Body)
-		if got := res.Body.Trailers(); got != nil || !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("cut at %d: got %q, %v; want no trailers and %v", cut, got, err, io.ErrUnexpectedEOF)
-		}
-	}
 }
 
 func TestChunkedBodyMalformed(t *testing.T) {
@@ -95,12 +67,12 @@ func TestChunkedBodyMalformed(t *testing.T) {
 		"+5\r\nhello\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n", "5 \r\nhello\r\n0\r\n\r\n", "5 ;x\r\nhello\r\n0\r\n\r\n", "g\r\n",
 		";x\r\n", "00000000000000005\r\nhello\r\n0\r\n\r\n", "8000000000000000\r\n", "ffffffffffffffff\r\n", "5;a\rb\r\nhello\r\n0\r\n\r\n",
 		"5;a\x00\r\nhello\r\n0\r\n\r\n", "5\r\nhelloX\r\n0\r\n\r\n", "5\r\nhello\rX0\r\n\r\n", "5\r\nhello0\r\n\r\n", "4\r\nhello\r\n0\r\n\r\n",
-		"0\r\nbad trailer\r\n\r\n", "0\r\nA: b\r\n fold\r\n\r\n", "0\r\nA: b\x00\r\n\r\n", "5;" + strings.Repeat("x", maxChunkLineBytes) + "\r\nhello\r\n0\r\n\r\n",
-		"5;" + strings.Repeat("x", readBufferBytes), "0\r\n" + strings.Repeat("A: "+strings.Repeat("b", 500)+"\r\n", 40) + "\r\n",
-		"0\r\n" + strings.Repeat("A: b\r\n", maxFields+1) + "\r\n",
+		"0\r\nbad trailer\r\n\r\n", "0\r\nA: b\r\n fold\r\n\r\n", "0\r\nA: b\x00\r\n\r\n", "5;" + strings.Repeat("x", maxLineBytes) + "\r\nhello\r\n0\r\n\r\n",
+		"5;" + strings.Repeat("x", bufferBytes), "0\r\n" + strings.Repeat("A: "+strings.Repeat("b", 500)+"\r\n", 40) + "\r\n",
+		"0\r\n" + strings.Repeat("A: b\r\n", section.Fields+1) + "\r\n",
 		strings.Repeat("1;"+strings.Repeat("x", 100)+"\r\nx\r\n", 100) + "0\r\n\r\n",
 	} {
-		if body, _, err := decode(wire); kindOf2(err) != Malformed {
+		if body, _, err := decode(wire); !isMalformed(err) {
 			t.Errorf("%.60q: got %q and error %v, want malformed", wire, body, err)
 		}
 	}
@@ -120,7 +92,7 @@ func TestChunkedBodyDoesNotWaitForMoreThanItHas(t *testing.T) {
 	r, w := io.Pipe()
 	defer r.Close()
 	go func() { _, _ = io.WriteString(w, "2\r\nab\r\n3\r\nc") }()
-	c := &chunkReader{r: bufio.NewReader(r)}
+	c := NewReader(bufio.NewReader(r), section)
 	b := make([]byte, 100)
 	n, err := c.Read(b) // the rest of the second chunk never comes
 	if string(b[:n]) != "abc" || err != nil {
@@ -138,7 +110,7 @@ func FuzzChunks(f *testing.F) {
 	f.Add([]byte("a;\"\r\n0123456789\r\n0\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		br := bufio.NewReader(bytes.NewReader(wire))
-		chunks, slowly := &chunkReader{r: br}, &chunkReader{r: bufio.NewReader(iotest.OneByteReader(bytes.NewReader(wire)))}
+		chunks, slowly := NewReader(br, section), NewReader(bufio.NewReader(iotest.OneByteReader(bytes.NewReader(wire))), section)
 		ours, err := io.ReadAll(chunks)
 		slow, slowErr := io.ReadAll(slowly)
 		if !bytes.Equal(ours, slow) || (err == nil) != (slowErr == nil) || err == nil && !slices.Equal(chunks.trailers, slowly.trailers) {
@@ -157,9 +129,9 @@ func FuzzChunks(f *testing.F) {
 		}
 		again := []byte("0\r\n")
 		for _, x := range chunks.trailers {
-			again = appendField(again, x.Name, x.Value)
+			again = append(again, x.Name+": "+x.Value+"\r\n"...)
 		}
-		c := &chunkReader{r: bufio.NewReader(bytes.NewReader(append(again, "\r\n"...)))}
+		c := NewReader(bufio.NewReader(bytes.NewReader(append(again, "\r\n"...))), section)
 		if _, err := io.ReadAll(c); err != nil || !slices.Equal(c.trailers, chunks.trailers) {
 			t.Fatalf("got %q from %q, %v; want %q", c.trailers, again, err, chunks.trailers)
 		}
