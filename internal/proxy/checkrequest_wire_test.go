@@ -170,7 +170,10 @@ func TestNoContinueForWhatIsRefused(t *testing.T) {
 	// A 100 is for HTTP/1.1 (RFC 9110 section 10.1.1).
 	f("200 200", "POST /a HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n"+expect+"Content-Length: 3\r\n\r\nabc"+smuggled, "POST h /a abc", "GET h /smuggled ")
 	f("100 200 200", post+"Host: h\r\n"+expect+"Content-Length: 3\r\n\r\nabc"+smuggled, "POST h /a abc", "GET h /smuggled ")
-	f("100 200", post+"Host: h\r\n"+expect+"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"+smuggled, "POST h /a abc")
+	f("100 200 200", post+"Host: h\r\n"+expect+"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"+smuggled, "POST h /a abc", "GET h /smuggled ")
+	const odd = "Connection: keep-alive, x\r\n" // fasthttp reads it, and whatever follows
+	f("100 200 200", post+"Host: h\r\n"+odd+expect+"Content-Length: 3\r\n\r\nabc"+smuggled, "POST h /a abc", "GET h /smuggled ")
+	f("100 200", post+"Host: h\r\n"+odd+expect+"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"+smuggled, "POST h /a abc")
 }
 
 // TestOneRequestIsOneRequestAtTheOrigin: what passes the gate reaches the origin with
@@ -222,13 +225,51 @@ func TestFramingFieldsWithUnderscoresAreNotForwarded(t *testing.T) {
 	}
 }
 
-// TestChunkedRequestIsTheLast: fasthttp ends a trailer section at a bare LF, and does
-// not say so. A proxy in front that reads on to the CRLF takes the request behind it
-// for trailer fields. So such a section is refused, and whatever follows chunks is not read.
-func TestChunkedRequestIsTheLast(t *testing.T) {
+// malformedChunks are chunked bodies that are refused, whoever reads them.
+var malformedChunks = []string{
+	"3\nabc\r\n0\r\n\r\n", "3;\nabc\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "3\r\nabcd\r\n0\r\n\r\n", "3\r\nab\r\n0\r\n\r\n", "0x3\r\nabc\r\n0\r\n\r\n",
+	"-3\r\nabc\r\n0\r\n\r\n", "\r\nabc\r\n0\r\n\r\n", "3;\rx\r\nabc\r\n0\r\n\r\n", "ffffffffffffffff3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\nContent-Length: 1\r\n\r\n",
+	"3\r\nabc\r\n0\r\n\n", "3\r\nabc\r\n0\r\nX: y\n\n", "3\r\nabc\r\n0\r\nX: y\r\n\n",
+}
+
+// TestAChunkedUploadEndedTheConnection although all of it had come. A body that could end in two ways is refused, and what is
+// behind it is not read.
+func TestAChunkedUploadEndedTheConnection(t *testing.T) {
 	w := &recordingOrigin{}
 	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
 	const head = " /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for _, method := range []string{"POST", "GET"} {
+		for _, body := range []string{"3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\nX: y\r\n\r\n", "3;x=y\r\nabc\r\n0\r\n\r\n"} {
+			if got := statuses(t, e, method+head+body+smuggled); got != "200 200" {
+				t.Errorf("%s %q: got %s, want 200 and 200", method, body, got)
+			}
+			if seen, _ := w.take(); len(seen) != 2 || seen[0] != method+" h /a abc" || seen[1] != "GET h /smuggled " {
+				t.Errorf("%s %q: the origin got %q", method, body, seen)
+			}
+		}
+	}
+	const zeros = "00000000000000000"
+	for _, body := range append([]string{
+		"3 \r\nabc\r\n0\r\n\r\n", " 3\r\nabc\r\n0\r\n\r\n", "3\t;x\r\nabc\r\n0\r\n\r\n", "+3\r\nabc\r\n0\r\n\r\n", zeros + "3\r\nabc\r\n0\r\n\r\n", "8000000000000000\r\nabc\r\n0\r\n\r\n",
+		"3\r\nabc0\r\n\r\n", "3\r\nabc\r0\r\n\r\n", "3;x\ry\r\nabc\r\n0\r\n\r\n", "3;" + strings.Repeat("x", 2000) + "\r\nabc\r\n0\r\n\r\n",
+		"3\r\nabc\r\n0\r\nX : y\r\n\r\n", "3\r\nabc\r\n0\r\nX: y\r\n z\r\n\r\n", "3\r\nabc\r\n0\r\n" + strings.Repeat("X: "+strings.Repeat("y", 100)+"\r\n", 200) + "\r\n",
+	}, malformedChunks...) {
+		if got := statuses(t, e, "POST"+head+body+smuggled); got != "400" {
+			t.Errorf("%.100q: got %s, want 400 and the end", body, got)
+		}
+		if seen, _ := w.take(); len(seen) > 0 { // a whole request only
+			t.Errorf("%.100q: the origin got %q", body, seen)
+		}
+	}
+}
+
+// TestChunkedRequestIsTheLast: fasthttp ends a trailer section at a bare LF, and does
+// not say so. A proxy in front that reads on to the CRLF takes the request behind it
+// for trailer fields. So such a section is refused, and whatever follows chunks that fasthttp reads is not read.
+func TestChunkedRequestIsTheLast(t *testing.T) {
+	w := &recordingOrigin{}
+	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	const head = " /a HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, x\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for _, method := range []string{"POST", "GET"} {
 		for _, body := range []string{
 			"3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\nX: y\r\n\r\n", "3;x=y\r\nabc\r\n0\r\n\r\n", "3 \r\nabc\r\n0\r\n\r\n",
@@ -241,11 +282,7 @@ func TestChunkedRequestIsTheLast(t *testing.T) {
 			}
 		}
 	}
-	for _, body := range []string{
-		"3\nabc\r\n0\r\n\r\n", "3;\nabc\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "3\r\nabcd\r\n0\r\n\r\n", "3\r\nab\r\n0\r\n\r\n", "0x3\r\nabc\r\n0\r\n\r\n",
-		"-3\r\nabc\r\n0\r\n\r\n", "\r\nabc\r\n0\r\n\r\n", "3;\rx\r\nabc\r\n0\r\n\r\n", "ffffffffffffffff3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\nContent-Length: 1\r\n\r\n",
-		"3\r\nabc\r\n0\r\n\n", "3\r\nabc\r\n0\r\nX: y\n\n", "3\r\nabc\r\n0\r\nX: y\r\n\n",
-	} {
+	for _, body := range malformedChunks {
 		if got := statuses(t, e, "POST"+head+body+smuggled); got != "400" {
 			t.Errorf("%q: got %s, want 400 and the end", body, got)
 		}

@@ -24,7 +24,7 @@ type hostileCase struct {
 	answers []wantAnswer
 	has     []string
 	lacks   []string
-	end     string // open, closed, dropped or left
+	end     string // open, kept, closed, dropped or left
 	seen    []string
 	stored  []wantStored
 	stale   int
@@ -57,10 +57,10 @@ func build(block, name string, lines []string, cut int) (*hostileCase, error) {
 			return nil, fmt.Errorf("case %s: nothing is said of %s", name, kind)
 		}
 	}
-	if c.end != "left" && len(c.answers) == 0 && c.end == "open" || len(c.client) == 0 {
+	if len(c.answers) == 0 && (c.end == "open" || c.end == "kept") || len(c.client) == 0 {
 		return nil, fmt.Errorf("case %s: nothing happens", name)
 	}
-	if c.last && c.end == "open" {
+	if c.last && (c.end == "open" || c.end == "kept") {
 		return nil, fmt.Errorf("case %s: last, but the connection stays open", name)
 	}
 	return c, nil
@@ -153,7 +153,7 @@ func (c *hostileCase) expect(want string) error {
 		c.told["origin"], c.told["stored"], c.told["end"], c.end = true, true, true, "closed"
 		c.answers = append(c.answers, wantAnswer{status: rest})
 		return nil
-	case "open", "closed", "dropped", "left":
+	case "open", "kept", "closed", "dropped", "left":
 		c.end, c.told["end"] = verb, true
 		return nil
 	case "origin":

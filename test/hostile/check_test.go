@@ -11,7 +11,7 @@ import (
 
 // checkClient holds what the client got against what the case expects.
 func (p *play) checkClient() error {
-	if p.c.end == "left" || p.stalls() {
+	if p.end() == "left" || p.stalls() {
 		return nil
 	}
 	text, ended, _ := p.got.get()
@@ -34,7 +34,7 @@ func (p *play) checkClient() error {
 	if !slices.Equal(got, want) {
 		errs = append(errs, fmt.Errorf("the client got %q, want %q; all of it: %.300q", got, want, text))
 	}
-	if n := len(answers); p.c.end == "closed" && n > 0 && answers[n-1].whole && !slices.Contains(answers[n-1].values("Connection"), "close") {
+	if n := len(answers); p.end() == "closed" && n > 0 && answers[n-1].whole && !slices.Contains(answers[n-1].values("Connection"), "close") {
 		errs = append(errs, errors.New("the connection was closed, but the last answer does not say so"))
 	}
 	for _, s := range p.c.has {
@@ -81,7 +81,7 @@ func (p *play) checkOrigin(got, problems []string) error {
 	if p.inLine {
 		_, before := p.marked("before")
 		want = append([]string{"GET " + before + " | Host: h"}, want...)
-		if p.c.end == "open" {
+		if p.end() == "open" {
 			_, after := p.marked("next")
 			want = append(want, "GET "+after+" | Host: h")
 		}

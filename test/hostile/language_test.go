@@ -51,6 +51,7 @@ import (
 //	  -> broken STATUS TEXT  one whose body ends too early, after a part of TEXT
 //	  -> has TEXT, -> lacks TEXT   somewhere in what the client got
 //	  -> open                the connection serves the next request
+//	  -> kept                open, but where the connection was handed over before: there closed
 //	  -> closed              it ends behind the last answer, which says so; dropped: it need not say so
 //	  -> left                the client left
 //	  -> origin none         no request of the case reaches the origin

@@ -93,6 +93,18 @@ func (c *conn) retryRead(err error) bool {
 	return err != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.extendDeadline()
 }
 
+// takeBack puts behind in front of what has come and was not read yet. It was read from c, last of all, and no request uses the
+// buffer any more.
+func (c *conn) takeBack(behind []byte) {
+	switch {
+	case len(behind) == 0:
+	case c.from < c.to: // all of behind is from the buffer, and still there
+		c.from -= len(behind)
+	default:
+		c.from, c.to = 0, copy(*c.buf, behind)
+	}
+}
+
 // bodyFollows is called when the request received at this time has a body. Until the body has a deadline
 // of its own, HeaderTimeout bounds it.
 func (c *conn) bodyFollows(received time.Time) {

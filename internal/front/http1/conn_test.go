@@ -44,6 +44,12 @@ func (c *movedConn) SetReadDeadline(t time.Time) error {
 // deadline of its connection was moved.
 func served(t *testing.T, e engine, f func(t *testing.T, c net.Conn, r *bufio.Reader)) (moved int) {
 	t.Helper()
+	return servedBy(t, e, f)
+}
+
+// servedBy is served for any engine.
+func servedBy(t *testing.T, e message.Engine, f func(t *testing.T, c net.Conn, r *bufio.Reader)) (moved int) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := serverOf(e, 0)
 		s.o.HeaderTimeout, s.o.Idle = headTime, idleTime
@@ -68,7 +74,7 @@ type way string
 
 const (
 	byLoop     way = ""
-	byFasthttp way = "Content-Length: 0\r\n"
+	byFasthttp way = "Connection: keep-alive, x\r\n"
 )
 
 var ways = map[string]way{"by the loop": byLoop, "by fasthttp": byFasthttp}

@@ -17,6 +17,9 @@ func (t *turn) unread() bool {
 	if f := t.request.Fault; f != nil {
 		return !f.TimedOut // then nothing came for long
 	}
+	if t.ctx == nil {
+		return t.request.Body != nil && !t.upload.whole()
+	}
 	return t.request.Body != nil && !t.body.whole()
 }
 

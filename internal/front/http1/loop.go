@@ -211,20 +211,66 @@ func (t *turn) answerPlain(found look) (goesOn bool) {
 		r.Seen.Began = c.headBegan()
 	}
 	t.refusePlain()
-	if more := t.server.o.Engine.Begin(r, &t.answer); more != nil {
+	if t.upload.hasContent() {
+		return t.answerUpload()
+	}
+	return t.answerNow(found == isShort)
+}
+
+// answerNow has the engine answer the request, and sends the answer. last says that the connection ends with it. It reports whether the
+// connection may go on.
+func (t *turn) answerNow(last bool) (goesOn bool) {
+	if more := t.server.o.Engine.Begin(&t.request, &t.answer); more != nil {
 		more.Finish()
 	}
-	t.last = t.answer.Last || found == isShort || t.server.stopping.Load()
+	t.last = last || t.answer.Last || t.server.stopping.Load() || t.upload.longToDrain()
 	err := t.sendPlain()
 	t.end()
 	return err == nil && !t.last
 }
 
-// rescuePlain is deferred: it closes the answer. A panic in this room becomes a 500, unless
+// answerUpload answers a request with content. The connection may go on if all of that was read.
+func (t *turn) answerUpload() (goesOn bool) {
+	t.beginUpload()
+	if t.upload.expects && !t.goOn() {
+		return false
+	}
+	if r := &t.request; r.Fault == nil {
+		r.Fault = t.upload.await()
+	}
+	if !t.answerNow(false) || !t.upload.drain() {
+		return false
+	}
+	t.upload.goBack()
+	return true
+}
+
+// goOn asks the engine whether the client, which waits for it, may send its content, and tells the client: 100 to go on, or
+// a refusal. It reports whether the client goes on.
+func (t *turn) goOn() bool {
+	if !t.server.o.Engine.Expect(&t.request, &t.answer) {
+		t.last = true
+		_ = t.sendPlain()
+		return false
+	}
+	t.answer.Reset() // Begin sees the same request
+	t.setWriteDeadline()
+	if _, err := io.WriteString(t.conn.Conn, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
+		return false
+	}
+	t.request.Received = now()
+	t.conn.bodyFollows(t.request.Received)
+	return true
+}
+
+// rescuePlain is deferred: it closes the answer, and says for Close whether the request was read whole. A panic in this room becomes a 500, unless
 // something was sent, and the connection ends.
 func (t *turn) rescuePlain(goesOn *bool) {
 	v := recover()
 	t.end()
+	if t.request.Body != nil {
+		t.conn.unread = t.unread()
+	}
 	if v == nil {
 		return
 	}

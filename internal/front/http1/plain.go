@@ -9,9 +9,9 @@ import (
 )
 
 // A plain request is one whose head cannot mean anything but what it says at the first look: a
-// GET or HEAD of a path by HTTP/1.1 of one host, without content, and without a wish about the
-// connection or the protocol. This package reads and answers it itself. fasthttp reads any other
-// request, and all that follow it on the connection.
+// request of a path by HTTP/1.1 of one host, whose content, if it has any, ends where a length or its
+// chunks say, and without a wish about the connection or the protocol. This package reads and answers it
+// itself. fasthttp reads any other request, and all that follow it on the connection.
 
 // look says what the first bytes of a request are.
 type look uint8
@@ -50,14 +50,17 @@ func (t *turn) readPlain(b []byte) (n int, found look) {
 	switch {
 	case w.Short():
 		return 0, isShort
-	case !ended || w.Err() != nil || len(r.Host) == 0:
+	case !ended || w.Err() != nil || len(r.Host) == 0 || t.upload.named && !t.upload.plain():
 		return 0, isOther
 	}
 	return len(b) - len(behind), isPlain
 }
 
 // forget drops what readPlain has read.
-func (t *turn) forget() { t.request = message.Request{Lines: t.request.Lines[:0]} }
+func (t *turn) forget() {
+	t.request = message.Request{Lines: t.request.Lines[:0]}
+	t.upload = upload{}
+}
 
 const version11 = " HTTP/1.1\r"
 
@@ -67,7 +70,9 @@ func requestLine(line []byte) (method, target []byte, ok bool) {
 	n := len("GET")
 	if !bytes.HasPrefix(line, []byte("GET /")) {
 		if n++; !bytes.HasPrefix(line, []byte("HEAD /")) {
-			return nil, nil, false
+			if n = otherMethod(line); n == 0 {
+				return nil, nil, false
+			}
 		}
 	}
 	end := len(line) - len(version11)
@@ -86,22 +91,32 @@ func requestLine(line []byte) (method, target []byte, ok bool) {
 	return method, target, true
 }
 
+// otherMethod returns the length of the method, other than GET and HEAD, at the beginning of the line of a plain request; 0:
+// it is the line of no plain request.
+func otherMethod(line []byte) int {
+	n := bytes.IndexByte(line, ' ')
+	if n < 1 || !bytes.HasPrefix(line[n:], []byte(" /")) || !wire.ValidMethod(line[:n]) {
+		return 0
+	}
+	return n
+}
+
 var (
 	nameHost       = []byte("Host")
 	nameConnection = []byte("Connection")
 	keepAlive      = []byte("keep-alive")
 )
 
-// neverPlain are names of fields that no plain request has.
-var neverPlain = [][]byte{
+// aboutContent are the names of fields that frame content, or are about the way it is sent, and Upgrade. Few plain requests have one.
+var aboutContent = [][]byte{
 	[]byte("Expect"), []byte("Upgrade"), []byte("Trailer"), []byte("Content-Length"), []byte("Transfer-Encoding"),
 }
 
 // plainField reports whether a plain request may have this field line.
 func (t *turn) plainField(name, value []byte) bool {
-	for _, never := range neverPlain {
-		if sameName(name, never) {
-			return false
+	for _, about := range aboutContent {
+		if sameName(name, about) {
+			return t.upload.note(name, value)
 		}
 	}
 	switch {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/chunked"
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/rescue"
 )
@@ -56,7 +57,9 @@ type Server struct {
 	fast       *fasthttp.Server // for connections on which something else than a plain request has come
 	turns      sync.Pool
 	buffers    *sync.Pool // of *[]byte, for heads
-	handedOver sync.Map   // connections that were handed over; each with a channel that is closed at its end
+	uploads    *sync.Pool // of *bufio.Reader, for content in chunks
+	trailers   *chunked.Section
+	handedOver sync.Map // connections that were handed over; each with a channel that is closed at its end
 
 	open     atomic.Int64 // connections that have a goroutine
 	rejected atomic.Uint32
@@ -73,7 +76,7 @@ func New(o Options) *Server {
 		o.Connections = fasthttp.DefaultConcurrency
 	}
 	s := &Server{
-		o: o, made: now(), buffers: newBuffers(o.HeaderBytes),
+		o: o, made: now(), buffers: newBuffers(o.HeaderBytes), uploads: newReaders(o.HeaderBytes), trailers: trailersUpTo(o.HeaderBytes),
 		listeners: map[net.Listener]struct{}{}, conns: map[*conn]struct{}{},
 	}
 	s.turns.New = func() any { return newTurn(s) }

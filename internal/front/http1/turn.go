@@ -22,7 +22,8 @@ type turn struct {
 	conn    *conn
 	request message.Request
 	answer  message.Answer
-	body    body
+	upload  upload  // the content of a plain request
+	body    body    // that of another one
 	stream  *stream // what fasthttp sends; nil: nothing, or bytes
 	ended   bool    // the answer was closed
 	sent    bool    // the answer to a plain request was sent, or a part of it
@@ -109,6 +110,9 @@ func (t *turn) release() {
 	t.conn.pending = nil
 	t.request = message.Request{Lines: lines}
 	t.answer.Reset()
+	if t.upload.named {
+		t.upload = upload{}
+	}
 	t.ctx, t.conn, t.body, t.stream, t.content, t.vector = nil, nil, body{}, nil, nil, nil
 	t.ended, t.mute, t.sent, t.last = false, false, false, false
 	t.source.Reset(nil)
