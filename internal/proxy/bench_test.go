@@ -36,6 +36,9 @@ func BenchmarkHit(b *testing.B) {
 			}
 			before := hits()
 			c := conn(b.N, path)
+			if before, uploads := uploadsBefore[name]; uploads {
+				c.rest = []byte(before)
+			}
 			b.ReportAllocs()
 			b.ResetTimer()
 			l.serve(c)
@@ -46,12 +49,20 @@ func BenchmarkHit(b *testing.B) {
 		})
 	}
 	f("1KiB", "/1024", "", "2xx")
+	f("1KiB, after an upload", "/1024", "", "2xx")
+	f("1KiB, after an upload in chunks", "/1024", "", "2xx")
 	f("16KiB", "/16384", "", "2xx")
 	f("variant", "/vary/1024", "", "2xx")
 	f("a query by a rule", searchTarget, "", "2xx")
 	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx")
 	f("tagged, after other purges", "/1024", "", "2xx", purgeOthers)
 	f("counted by host and URL", "/1024", "", "2xx", countsAll)
+}
+
+// uploadsBefore are what a connection sends before its hits.
+var uploadsBefore = map[string]string{
+	"1KiB, after an upload":           "POST /1024/up HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 3\r\n\r\na=b",
+	"1KiB, after an upload in chunks": "POST /1024/up HTTP/1.1\r\nHost: edge.test\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n\r\n",
 }
 
 // countsAll has everything counted that a setting can ask for.

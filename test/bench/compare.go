@@ -15,13 +15,14 @@ type pair struct{ edge, bare float64 }
 
 // comparison is what the rounds of one work say.
 type comparison struct {
-	size   int
-	misses bool   // and not hits
-	stored bool   // the misses are
-	onDisk bool   // what is stored lies in files alone
-	log    string // the format of the access log that has them; "": none
-	by     string // whose log that is
-	pairs  []pair
+	size     int
+	uploaded bool   // each connection has sent an upload before
+	misses   bool   // and not hits
+	stored   bool   // the misses are
+	onDisk   bool   // what is stored lies in files alone
+	log      string // the format of the access log that has them; "": none
+	by       string // whose log that is
+	pairs    []pair
 }
 
 // name says what the work is.
@@ -35,6 +36,8 @@ func (c comparison) name() string {
 	}
 	name += sizeText(c.size)
 	switch {
+	case c.uploaded:
+		name += " after an upload"
 	case c.onDisk:
 		name += " on a disk"
 	case c.log != "":

@@ -64,8 +64,16 @@ func responseFields() [5][2]string {
 }
 
 // request is a GET as a browser sends it.
-func (p page) request(host string) []byte {
-	return []byte("GET " + p.path + " HTTP/1.1\r\n" +
+func (p page) request(host string) []byte { return []byte("GET" + p.rest(host) + "\r\n") }
+
+// upload is a POST as a browser sends it.
+func (p page) upload(host string) []byte {
+	return []byte("POST" + p.rest(host) + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b")
+}
+
+// rest is the head of a request, without its method and the empty line.
+func (p page) rest(host string) string {
+	return " " + p.path + " HTTP/1.1\r\n" +
 		"Host: " + host + "\r\n" +
 		"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\n" +
 		"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n" +
@@ -73,5 +81,5 @@ func (p page) request(host string) []byte {
 		"Accept-Encoding: gzip, deflate, br, zstd\r\n" +
 		"Referer: http://" + host + "/\r\n" +
 		"Sec-Fetch-Mode: navigate\r\n" +
-		"Priority: u=0, i\r\n\r\n")
+		"Priority: u=0, i\r\n"
 }

@@ -13,10 +13,11 @@ import (
 )
 
 // pairWorks are what two programs are compared by: hits of a body that leaves in a buffer with its
-// head, and of one that is not copied, misses of both sizes that are held back, misses that are stored, in memory and on a disk, and hits on a disk.
+// head, also behind an upload on the same connection, and of one that is not copied, misses of both sizes that are held back, misses that are stored, in memory and on a disk, and hits on a disk.
 func pairWorks() []comparison {
 	works := []comparison{
 		{size: 1 << 10},
+		{size: freshSize, uploaded: true},
 		{size: 16 << 10},
 		{size: freshSize, misses: true},
 		{size: 16 << 10, misses: true},
@@ -200,7 +201,14 @@ func (o options) fillFor(ctx context.Context, server *process, work comparison) 
 // asked for; those that seem sighted before, as fp_rate lets some be, are stored.
 func (o options) subject(ctx context.Context, server *process, work comparison) (*subject, error) {
 	if !work.misses {
-		return o.connect(ctx, server, work.size, hitMark)
+		s, err := o.connect(ctx, server, work.size, hitMark)
+		if err != nil || !work.uploaded {
+			return s, err
+		}
+		if err := s.upload(freshPage(work.size).upload(server.address)); err != nil {
+			return nil, fmt.Errorf("%s: %w", server.name, errors.Join(err, s.Close()))
+		}
+		return s, nil
 	}
 	mark := missMark
 	if work.stored {
