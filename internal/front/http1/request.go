@@ -43,7 +43,7 @@ func (t *turn) read() {
 // lastOfConnection reports whether fasthttp may end a request's body, or its request line,
 // earlier than another parser would, without telling: in both it accepts a bare LF. Then
 // what follows may not be a request, so the connection ends with the answer. chunks.trailers refuses
-// such a body, if it was read to its end. The proofs are
+// such a body, if it was read to its end. A plain request has neither (plain.go, upload.go). The proofs are
 // TestChunkedRequestIsTheLast and
 // TestLFInTheRequestLine in internal/proxy.
 func lastOfConnection(w *wire.Walker) bool { return w.Chunked() || w.FramedFirst() }

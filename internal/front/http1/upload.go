@@ -14,9 +14,9 @@ import (
 	"edgeproxy/internal/message"
 )
 
-// upload is the content of a plain request while it arrives: first what its head says of it, then the message.Body that
-// the engine reads. It takes no byte behind the content from its connection but into reader, which goesBack returns to the connection. One
-// goroutine at a time uses it.
+// upload is the content of a plain request while it arrives: first what the head says of it, then the message.Body that
+// the engine reads. What reader has taken from the connection behind the content, goBack returns to it. One goroutine at a
+// time uses an upload.
 type upload struct {
 	named     bool // the head has one of the fields aboutContent
 	expects   bool // the client waits for 100 (Continue)
