@@ -65,6 +65,23 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("directives", hitRequest(http.MethodGet, "/1024", "Cache-Control: max-age=1000, min-fresh=1\r\n"))
 }
 
+// A connection that had sent an upload stayed with fasthttp.
+func TestHitAfterAnUploadAllocatesNothing(t *testing.T) {
+	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
+	for name, upload := range uploadsBefore {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, edgetest.Options{NoVarySearch: true, Origin: hitOrigin(t)})
+			c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
+			if status := c.learn(t, []byte(upload)); !strings.Contains(status, "fwd=method") {
+				t.Fatalf("Cache-Status of the upload: got %q", status)
+			}
+			if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+				t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+			}
+		})
+	}
+}
+
 // The log goes to a file, as an operator's does, and its fields are those of a browser and of a client that traces.
 func TestHitThatIsLoggedAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")

@@ -208,6 +208,11 @@ func TestSlowHeadEndsInItsTime(t *testing.T) {
 
 // TestDeadlineOfABodyIsThatOfTheEngine: one that comes before the deadline below, and one behind.
 func TestDeadlineOfABodyIsThatOfTheEngine(t *testing.T) {
+	bothWays(t, func(t *testing.T, w way) { deadlineOfABody(t, w) })
+}
+
+func deadlineOfABody(t *testing.T, w way) {
+	t.Helper()
 	for _, patience := range []time.Duration{time.Second, headTime + time.Second, 3 * idleTime} {
 		var took time.Duration
 		var failed error
@@ -222,7 +227,9 @@ func TestDeadlineOfABodyIsThatOfTheEngine(t *testing.T) {
 			a.Status, a.Length, a.Last = http.StatusRequestTimeout, 0, true
 		}
 		served(t, slow, func(t *testing.T, c net.Conn, r *bufio.Reader) {
-			go func() { _, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab") }()
+			go func() {
+				_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: h\r\n"+string(w)+"Content-Length: 5\r\n\r\nab")
+			}()
 			if got, err := heard(r); got != "408 " || err != nil {
 				t.Errorf("got %q and error %v, want 408", got, err)
 			}

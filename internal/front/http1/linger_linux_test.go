@@ -28,6 +28,8 @@ func TestARefusalIsNotLostToAReset(t *testing.T) {
 	long := strings.Repeat("x", size)
 	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", size), long)
 	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n", size), long+"\r\n0\r\n\r\n")
+	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\n%sContent-Length: %d\r\n\r\n", byFasthttp, size), long)
+	f(413, fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\n%sTransfer-Encoding: chunked\r\n\r\n%x\r\n", byFasthttp, size), long+"\r\n0\r\n\r\n")
 	f(431, "GET / HTTP/1.1\r\nHost: h\r\nX: ", long+"\r\n\r\n")
 	f(400, "GET / HTTP/1.1\r\nHost: h\r\nX : y\r\n\r\n", long)
 	f(400, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", long)

@@ -81,6 +81,8 @@ func TestLingeringEnds(t *testing.T) {
 	}
 	silent := func(*Server, net.Conn) {}
 	f("a client that sends nothing", unread, silent, lingerIdle, true)
+	f("the same by fasthttp", strings.Replace(unread, "Content-Length", string(byFasthttp)+"Content-Length", 1), silent, lingerIdle, true)
+	f("one in the middle of chunks", chunkedHead+"5\r\nhe", silent, lingerIdle, true)
 	f("a client that goes on for long", unread, func(_ *Server, c net.Conn) {
 		for {
 			time.Sleep(time.Second)
@@ -92,7 +94,8 @@ func TestLingeringEnds(t *testing.T) {
 	f("a client that leaves", unread, func(_ *Server, c net.Conn) { time.Sleep(time.Second); _ = c.Close() }, time.Second, true)
 	f("a shutdown", unread, func(s *Server, _ net.Conn) { time.Sleep(time.Second); _ = s.Shutdown(context.Background()) }, time.Second, true)
 	f("a request that was read whole", "GET / HTTP/1.1\r\nHost: h\r\n\r\n", silent, 0, false)
-	f("the same by fasthttp", byFasthttp.get("/"), silent, 0, false)
+	f("an upload that was read whole", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", silent, 0, false)
+	f("a request that fasthttp has read whole", byFasthttp.get("/"), silent, 0, false)
 }
 
 // An answer that ends with its connection and breaks has to end with a reset. Lingering would end it like a whole one.

@@ -44,7 +44,9 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 			a.Status, a.Content = http.StatusOK, brokenContent{}
 		}))
 	}
-	f("asking, before 100 (Continue)", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", trap{})
+	for name, w := range ways {
+		f("asking, before 100 (Continue), "+name, "POST / HTTP/1.1\r\nHost: h\r\n"+string(w)+"Expect: 100-continue\r\nContent-Length: 1\r\n\r\n", trap{})
+	}
 }
 
 // trap is an engine that panics.

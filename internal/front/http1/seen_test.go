@@ -103,11 +103,17 @@ func TestRefusedRequestIsLoggedAsTheOneBefore(t *testing.T) {
 		"POST /post HTTP/1.1\r\nHost: h\r\nContent-Length: 23\r\n\r\nGET /body HTTP/1.1\r\n\r\n\r\n",
 		"POST /large HTTP/1.1\r\nHost: h\r\nContent-Length: 40000\r\n\r\n" + strings.Repeat("GET /y\r\n", 5000),
 		"GET /old HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+		"POST /post HTTP/1.1\r\nHost: h\r\n" + string(byFasthttp) + "Content-Length: 23\r\n\r\nGET /body HTTP/1.1\r\n\r\n\r\n",
+		"POST /large HTTP/1.1\r\nHost: h\r\n" + string(byFasthttp) + "Content-Length: 40000\r\n\r\n" + strings.Repeat("GET /y\r\n", 5000),
+		"POST /expect HTTP/1.1\r\nHost: h\r\n" + string(byFasthttp) + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc",
 		"POST /expect HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc",
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		var all strings.Builder
+		if random.IntN(2) == 0 { // by the loop: one by fasthttp would be the last
+			all.WriteString(chunkedHead + "5\r\nhello\r\n0\r\nX: GET /y\r\n\r\n")
+		}
 		for range random.IntN(4) {
 			all.WriteString(before[random.IntN(len(before))])
 		}
