@@ -33,13 +33,13 @@ const (
 // lineEnd ends each line, and the data of each chunk.
 var lineEnd = []byte("\r\n")
 
-// Malformed says what in a chunked body is not understood.
-type Malformed string
+// MalformedError says what in a chunked body is not understood.
+type MalformedError string
 
 // Error implements error.
-func (m Malformed) Error() string { return string(m) }
+func (m MalformedError) Error() string { return string(m) }
 
-func malformed(format string, args ...any) error { return Malformed(fmt.Sprintf(format, args...)) }
+func malformed(format string, args ...any) error { return MalformedError(fmt.Sprintf(format, args...)) }
 
 // Section says which trailer sections a Reader takes. It is not changed while one uses it.
 type Section struct {
@@ -53,7 +53,7 @@ type Section struct {
 // only, no sign, prefix or white space in a size. It returns io.EOF only after
 // the empty line that ends the trailer section, and has taken nothing after it from its
 // bufio.Reader. Trailer fields are checked and kept. A body that ends early is io.ErrUnexpectedEOF, and one that is not
-// understood is Malformed, or the error of Section.Parse. A Reader is not for concurrent use, and must not be read
+// understood is MalformedError, or the error of Section.Parse. A Reader is not for concurrent use, and must not be read
 // after an error.
 type Reader struct {
 	r            *bufio.Reader

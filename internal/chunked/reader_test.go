@@ -29,7 +29,7 @@ var section = &Section{Bytes: 16 << 10, Fields: 256, Parse: func(line string) (n
 
 // isMalformed reports whether err says that a body is not understood.
 func isMalformed(err error) bool {
-	_, ok := errors.AsType[Malformed](err)
+	_, ok := errors.AsType[MalformedError](err)
 	return ok
 }
 

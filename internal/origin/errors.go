@@ -150,7 +150,7 @@ func kindOf(err error) Kind {
 	if _, ok := errors.AsType[malformedError](err); ok {
 		return Malformed
 	}
-	if _, ok := errors.AsType[chunked.Malformed](err); ok {
+	if _, ok := errors.AsType[chunked.MalformedError](err); ok {
 		return Malformed
 	}
 	if t, ok := errors.AsType[interface {
