@@ -9,7 +9,7 @@ import (
 // warnOfAccess warns of lists that let every client in without the word all, of routes that ask
 // for a password over http before they redirect to https, of redirects from a scheme to itself, and
 // of paths that are closed without a slash at their end and open with it.
-func (c *Config) warnOfAccess(warn func(path, text string)) {
+func (c *Config) warnOfAccess(index *routeIndex, warn func(path, text string)) {
 	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
 	for i := range c.Routes {
 		r, allow := &c.Routes[i], descendant(item("routes", i), "access.allow")
@@ -21,27 +21,29 @@ func (c *Config) warnOfAccess(warn func(path, text string)) {
 			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
 		}
 		c.warnOfEndlessRedirect(r, descendant(item("routes", i), "redirect.to"), warn)
-		c.warnOfOpenSlashes(r, descendant(item("routes", i), "match.path"), warn)
+		if r.refuses() {
+			c.warnOfOpenSlashes(r, index, descendant(item("routes", i), "match.path"), warn)
+		}
 	}
 }
 
 // warnOfOpenSlashes warns of the whole paths, at path, that r closes to some clients, while another route passes the same path with a slash
 // at its end to an origin, or without it. Many origins serve one page under both. An encoded slash counts as a slash.
-func (c *Config) warnOfOpenSlashes(r *Route, path string, warn func(path, text string)) {
+func (c *Config) warnOfOpenSlashes(r *Route, index *routeIndex, path string, warn func(path, text string)) {
 	for i, p := range r.Match.Paths {
 		other, slashed := strings.CutSuffix(p, "/")
 		if !slashed {
 			other += "/"
 		}
-		if open := c.moreOpen(r, other); p != "/" && open != nil {
+		if open := c.moreOpen(r, index, other); p != "/" && open != nil {
 			warn(c.src.elementPath(path, i), "closes "+p+", but route "+open.Name+" passes "+other+" on to clients that this route refuses, and many origins serve the same there: want path_prefix, or both paths")
 		}
 	}
 }
 
 // moreOpen returns the first route that passes this path to an origin for a client that r refuses; nil if there is none.
-func (c *Config) moreOpen(r *Route, path string) *Route {
-	for i := range c.Routes {
+func (c *Config) moreOpen(r *Route, index *routeIndex, path string) *Route {
+	for _, i := range index.meeting(&r.Match, path) {
 		other := &c.Routes[i]
 		switch {
 		case !other.Match.takesPath(path) || !other.Match.meets(&r.Match):
@@ -52,6 +54,11 @@ func (c *Config) moreOpen(r *Route, path string) *Route {
 		}
 	}
 	return nil
+}
+
+// refuses reports whether r may refuse a client.
+func (r *Route) refuses() bool {
+	return r.Respond.Status == 401 || r.Respond.Status == 403 || r.Access.BasicAuth.UsersFile != "" || len(r.Access.Deny)+len(r.Access.Allow) > 0
 }
 
 // asClosedAs reports whether r passes to an origin nothing of a client that o refuses. It says no where it is not sure.

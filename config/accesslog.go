@@ -30,9 +30,7 @@ const wantOneLog = "belongs in the access_log section: all routes write one log"
 // routeLog returns the log settings of a route. Its access_log section is at path and holds own. Keys
 // that the section lacks have the values for all routes.
 func (c *Config) routeLog(src *source, path string, own *RouteLog) RouteLog {
-	out := RouteLog{Enabled: true, Sample: c.AccessLog.Sample}
-	out.table().overlay(own.table(), src, path)
-	return out
+	return overlaid(RouteLog{Enabled: true, Sample: c.AccessLog.Sample}, own, (*RouteLog).table, src, path)
 }
 
 // accessLog checks the access_log sections.

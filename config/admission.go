@@ -144,7 +144,7 @@ func (a *Admission) table() table {
 	return table{
 		live("policy", enum(&a.Policy, PolicySecondHit, policies()...),
 			"Which storable responses are stored. second-hit stores those requested before within the window, counting those requested more than more_than times.").withFlag(flagPolicy, "admission").asBasic(),
-		section("second_hit", a.SecondHit.table("2.9GiB", fixedSecondHit), "The filter of second-hit."),
+		section("second_hit", func() table { return a.SecondHit.table("2.9GiB", fixedSecondHit) }, "The filter of second-hit."),
 		live("open_below", ratio(&a.OpenBelow, 0).between(0, 1).withError("want 0.0 to 1.0, a share of the cache's size"),
 			"Everything storable is stored while the cache is below this share of its size.").asDependent(),
 		restart("state", textual(&a.State, ""), "A file that keeps the sightings (requests counted for admission) over a restart.").asDependent().withExample("/var/lib/edgeproxy/sightings"),
@@ -152,8 +152,8 @@ func (a *Admission) table() table {
 			field: &a.Shadow, want: "want a list, such as [{policy: always}]",
 			tableOf: (*Rule).shadow, oneLine: true, kindText: "list of policies", derived: (*Rule).derivedProbability,
 		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").withExample("[{policy: always}]"),
-		section("counting", a.Counting.table(), "The filter of counting. Only allowed if a route or shadow uses the policy.").asOptional(),
-		section("chance", a.Chance.table(), "The draw of chance. Only allowed if a route or shadow uses the policy.").asOptional(),
+		section("counting", a.Counting.table, "The filter of counting. Only allowed if a route or shadow uses the policy.").asOptional(),
+		section("chance", a.Chance.table, "The draw of chance. Only allowed if a route or shadow uses the policy.").asOptional(),
 	}
 }
 

@@ -58,7 +58,7 @@ func (a *Access) table() table {
 			"Only these clients are served; all, or an empty list, is every client. A route's list replaces the one at the top.").withExample("[10.0.0.0/8]"),
 		live("deny", networksOr(&a.Deny, "none", "want a list, such as [10.0.0.0/8], or none"),
 			"These clients get 403, even if allow names them. A route adds to the list at the top; none clears that list.").withExample("[10.9.0.0/16]"),
-		section("basic_auth", a.BasicAuth.table(), "Only these users are served, by name and password.").asInline().asOptional(),
+		section("basic_auth", a.BasicAuth.table, "Only these users are served, by name and password.").asInline().asOptional(),
 	}
 }
 

@@ -182,8 +182,7 @@ func parseStatus(s string) (status int, ok bool) {
 // Keys that the section lacks have the values for all routes; strip_cookies and keep_cookies
 // stand in for each other.
 func (c *Config) caching(src *source, path string, own *Caching) Caching {
-	out := c.Cache.Caching
-	out.table().overlay(own.table(), src, path)
+	out := overlaid(c.Cache.Caching, own, (*Caching).table, src, path)
 	switch strips, keeps := src.given(child(path, "strip_cookies")), src.given(child(path, "keep_cookies")); {
 	case strips && !keeps:
 		out.KeepCookies = nil

@@ -14,7 +14,7 @@ func (c *Caching) table() table {
 		live("enabled", boolean(&c.Enabled, true), "false bypasses the cache: nothing is stored, and no fetch is shared."),
 		live("default_ttl", duration(&c.DefaultTTL, 0),
 			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().withExample("60s"),
-		section("heuristic", c.Heuristic.table(), "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
+		section("heuristic", c.Heuristic.table, "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
 		live("ttl_by_status", ttls(&c.TTLByStatus),
 			"Lifetimes of statuses without freshness information, and the longest ones of errors with it; 0s stores no such error.").withExample("{404: 10s}"),
 		live("force_ttl", duration(&c.ForceTTL, 0),
@@ -23,7 +23,7 @@ func (c *Caching) table() table {
 			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. An error that tells of the request, such as 400 or 403, is never stored. ttl_by_status takes precedence over both."),
 		live("set_cookie", enum(&c.SetCookie, SetCookieRefuse, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
 			"What to do with responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores them without the cookies, store stores them unchanged."),
-		section("bypass", c.Bypass.table(), "A request with one of these bypasses the cache."),
+		section("bypass", c.Bypass.table, "A request with one of these bypasses the cache."),
 		live("surrogate_control", boolean(&c.SurrogateControl, false),
 			"true lets Surrogate-Control take precedence over Cache-Control."),
 		live("tag_fields", tagFieldNames(&c.TagFields),
@@ -42,8 +42,8 @@ func (c *Caching) table() table {
 			"true forwards WebSockets and other upgrades; false treats them as ordinary requests."),
 		live("invalidate", enum(&c.Invalidate, InvalidateUnsafe, InvalidateUnsafe, InvalidateSameURL, InvalidateNone),
 			"What a POST, PUT or other unsafe method invalidates: unsafe follows RFC 9111 section 4.4 and RFC 9875, same_url is the URL alone."),
-		section("stale", c.Stale.table(), "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
-		section("key", c.Key.table(), "What forms the cache key besides the URL."),
+		section("stale", c.Stale.table, "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
+		section("key", c.Key.table, "What forms the cache key besides the URL."),
 		live("strip_cookies", texts(&c.StripCookies, "cookie names", "want a list of cookie names, such as [_ga*]"),
 			"Request cookies that are removed before key, sighting and origin, but for those that bypass.cookies or key.cookies names.").withExample("[_ga*]"),
 		live("keep_cookies", texts(&c.KeepCookies, "cookie names", "want a list of cookie names, such as [PHPSESSID]"),
@@ -78,8 +78,8 @@ func (s *Stale) table() table {
 func ttls(field *map[int]time.Duration) *scalar[map[int]time.Duration] {
 	return &scalar[map[int]time.Duration]{
 		field: field, byDefault: map[int]time.Duration{}, kindText: "section of durations by status",
-		shape: object{
-			"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[2-5][0-9][0-9]$"}, "additionalProperties": ref("duration"),
+		shape: func() object {
+			return object{"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[2-5][0-9][0-9]$"}, "additionalProperties": ref("duration")}
 		},
 		decode: func(d *decoder, f *map[int]time.Duration) func(node) { return d.ttlByStatus(f) },
 		yaml: func(m map[int]time.Duration) string {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -26,9 +28,17 @@ func Changes(from, to *Config) []Change {
 	return c.out
 }
 
+// RestartChanges are those of Changes that take a restart.
+func RestartChanges(from, to *Config) []Change {
+	c := &comparison{from: &from.src, to: &to.src, withoutLive: true}
+	c.tables(settingPath{}, from.table(), to.table(), false)
+	return c.out
+}
+
 type comparison struct {
-	from, to *source
-	out      []Change
+	from, to    *source
+	withoutLive bool // live settings are not compared
+	out         []Change
 }
 
 // settingPath is the path of a setting: as shown, and in both sources.
@@ -48,7 +58,11 @@ func (c *comparison) tables(at settingPath, from, to table, own bool) {
 		at := at.child(s.name)
 		switch a := s.value.(type) {
 		case *group:
-			c.tables(at, a.settings, to[i].value.(*group).settings, own || s.override)
+			own := own || s.override
+			if own && !c.from.given(at.from) && !c.to.given(at.to) {
+				continue
+			}
+			c.tables(at, a.settings(), to[i].value.(*group).settings(), own)
 		case collection:
 			if b := to[i].value.(collection); !a.inline() {
 				c.collections(at, s, a, b)
@@ -63,6 +77,9 @@ func (c *comparison) tables(at settingPath, from, to table, own bool) {
 
 // values compares two values of the setting s; to is the second one.
 func (c *comparison) values(at settingPath, s setting, to value, own bool) {
+	if s.live && c.withoutLive {
+		return
+	}
 	old, now := "", ""
 	if !own || c.from.given(at.from) {
 		old = s.value.text(c.from, at.from)
@@ -85,25 +102,66 @@ type derivedValue interface{ derivedText() string }
 
 // collections compares two collections. Elements with the same key are compared with each other.
 func (c *comparison) collections(at settingPath, s setting, from, to collection) {
+	if s.live && c.withoutLive && from.sample().isLive() {
+		return
+	}
 	was, is := from.elements(at.from), to.elements(at.to)
+	old, now := keyed(was), keyed(is)
 	var before, after []string // the keys in both
 	for _, a := range was {
-		i := slices.IndexFunc(is, func(b element) bool { return b.key == a.key })
-		if i < 0 {
-			c.out = append(c.out, Change{at.shown + a.key, a.settings.flow(c.from, a.path), "", s.live})
+		i, ok := now[a.key]
+		if !ok {
+			c.out = append(c.out, Change{at.shown + a.key, a.settings().flow(c.from, a.path), "", s.live})
 			continue
 		}
 		before = append(before, a.key)
-		c.tables(settingPath{at.shown + a.key, a.path, is[i].path}, a.settings, is[i].settings, false)
+		if b := is[i]; !c.saidAlike(a.path, b.path) || !reflect.DeepEqual(a.of, b.of) {
+			c.tables(settingPath{at.shown + a.key, a.path, b.path}, a.settings(), b.settings(), false)
+		}
 	}
 	for _, b := range is {
-		if slices.ContainsFunc(was, func(a element) bool { return a.key == b.key }) {
+		if _, ok := old[b.key]; ok {
 			after = append(after, b.key)
 			continue
 		}
-		c.out = append(c.out, Change{at.shown + b.key, "", b.settings.flow(c.to, b.path), s.live})
+		c.out = append(c.out, Change{at.shown + b.key, "", b.settings().flow(c.to, b.path), s.live})
 	}
 	if from.ordered() && !slices.Equal(before, after) {
 		c.out = append(c.out, Change{at.shown, strings.Join(before, ", "), strings.Join(after, ", "), s.live})
 	}
+}
+
+// isLive reports whether a reload applies every setting of t.
+func (t table) isLive() bool {
+	all := true
+	t.walkNames("", func(_ string, s setting) {
+		if _, section := s.value.(*group); !section {
+			all = all && s.live
+		}
+	})
+	return all
+}
+
+// keyed returns the index of each element by its key, of the first if there are several.
+func keyed(all []element) map[string]int {
+	out := make(map[string]int, len(all))
+	for i, e := range all {
+		if _, twice := out[e.key]; !twice {
+			out[e.key] = i
+		}
+	}
+	return out
+}
+
+// saidAlike reports whether the elements at these paths were given the same settings, by the same texts.
+func (c *comparison) saidAlike(from, to string) bool {
+	if _, rest := splitPath(from); rest != "" { // places has no map of its own for the element
+		return false
+	}
+	return maps.EqualFunc(c.from.places[from], c.to.places[to], place.saysAs)
+}
+
+// saysAs reports whether the text is the same in both places.
+func (p place) saysAs(q place) bool {
+	return p.flag == q.flag && p.text == q.text && p.scalar == q.scalar
 }

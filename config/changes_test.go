@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -88,5 +89,26 @@ func TestChangesShowNoSecrets(t *testing.T) {
 	want := `admin.token: "***" -> "***" (live)` + "\nroutes[a].headers.request.set: " + set + " -> " + set + " (live)"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestRestartChangesAreThoseOfChanges: live settings beside them make no difference.
+func TestRestartChangesAreThoseOfChanges(t *testing.T) {
+	from, err := Parse(caseFile, []byte("origins: {app: {servers: [\"http://h\"]}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"origins: {app: {servers: [\"http://h\"]}}\n", everyKey,
+		"origins: {new: {servers: [\"http://n\"]}}\nlisten: [{address: \":80\", trusted_proxies: [10.0.0.0/8]}, {address: \":81\"}]\ncache: {default_ttl: 1s, memory: {max_bytes: 1GiB}}\n",
+	} {
+		to, err := parse(caseFile, []byte(text), Flags{}, environment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.DeleteFunc(Changes(from, to), func(c Change) bool { return c.Live })
+		if got := RestartChanges(from, to); !slices.Equal(got, want) {
+			t.Errorf("got\n%v\nwant\n%v", got, want)
+		}
 	}
 }

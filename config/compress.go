@@ -58,9 +58,7 @@ func (c *Compress) table() table {
 // compress returns the compression settings of a route. Its compress section is at path and holds own. Keys that the section
 // lacks have the values for all routes.
 func (c *Config) compress(src *source, path string, own *Compress) Compress {
-	out := c.Compress
-	out.table().overlay(own.table(), src, path)
-	return out
+	return overlaid(c.Compress, own, (*Compress).table, src, path)
 }
 
 // compression checks the compress sections.

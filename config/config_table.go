@@ -9,29 +9,29 @@ import (
 // table is the whole format: every key is in it or in a table below it.
 func (c *Config) table() table {
 	return slices.Concat(table{
-		section("node", c.Node.table(), "The name of this process."),
+		section("node", c.Node.table, "The name of this process."),
 		restart("listen", &items[Listen]{
 			field: &c.Listen, byDefault: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", tableOf: (*Listen).table,
 			wantElement: `want a section, such as {address: ":8080"}`,
 		}, "Where clients are served.").asBasic(),
-		section("admin", c.Admin.table(), "The listener for operators: health, metrics, purges."),
-		section("tls", c.TLS.table(), "Certificates for listeners with tls: true."),
-		section("metrics", c.Metrics.table(), "What /metrics and /top show, and a listener for health and metrics only."),
+		section("admin", c.Admin.table, "The listener for operators: health, metrics, purges."),
+		section("tls", c.TLS.table, "Certificates for listeners with tls: true."),
+		section("metrics", c.Metrics.table, "What /metrics and /top show, and a listener for health and metrics only."),
 		live("origins", &originSections{&c.Origins}, "Where responses come from, by name.").asRequired().asBasic(),
 		live("routes", &items[Route]{
 			field: &c.Routes, want: "want a list of routes", tableOf: (*Route).table, key: func(r *Route) string { return r.Name },
 		}, "The first route that matches is used; no match is a 404. Without routes, all requests go to the only origin.").asBasic(),
 	}, c.Inherited.table(), misplacedTimeouts(), table{
-		section("admission", c.Admission.table(), "Which storable responses are stored, by how often they are requested."),
-		section("cache", c.Cache.table(), "What is stored, for how long, and where."),
-		section("compress", c.Compress.table(), "Responses that origins send without a content coding are compressed once, before they are stored. Do not use it for pages that contain both a secret and data that a client sent (BREACH)."),
-		section("purge", c.Purge.table(), "Purges on the listeners for clients. The admin listener has others."),
-		section("limits", c.Limits.table(), "Limits for clients."),
-		section("shutdown", c.Shutdown.table(), "How the process stops."),
-		section("cache_status", c.CacheStatus.table(), "The header Cache-Status (RFC 9211)."),
-		section("log", c.Log.table(), "The program's own log, on standard error."),
-		section("access_log", c.AccessLog.table(), "The record of requests."),
-		section("tracing", c.Tracing.table(), "Spans of requests, for OpenTelemetry."),
+		section("admission", c.Admission.table, "Which storable responses are stored, by how often they are requested."),
+		section("cache", c.Cache.table, "What is stored, for how long, and where."),
+		section("compress", c.Compress.table, "Responses that origins send without a content coding are compressed once, before they are stored. Do not use it for pages that contain both a secret and data that a client sent (BREACH)."),
+		section("purge", c.Purge.table, "Purges on the listeners for clients. The admin listener has others."),
+		section("limits", c.Limits.table, "Limits for clients."),
+		section("shutdown", c.Shutdown.table, "How the process stops."),
+		section("cache_status", c.CacheStatus.table, "The header Cache-Status (RFC 9211)."),
+		section("log", c.Log.table, "The program's own log, on standard error."),
+		section("access_log", c.AccessLog.table, "The record of requests."),
+		section("tracing", c.Tracing.table, "Spans of requests, for OpenTelemetry."),
 	})
 }
 
@@ -45,20 +45,20 @@ func (n *Node) table() table {
 func (r *Route) table() table {
 	return slices.Concat(table{
 		live("name", textual(&r.Name, ""), "Unique; the label in metrics.").asRequired().asBasic(),
-		section("match", r.Match.table(), "Which requests the route is for; a request must meet all conditions."),
+		section("match", r.Match.table, "Which requests the route is for; a request must meet all conditions."),
 		live("origin", textual(&r.Origin, ""), "The name of an origin. A route without one needs redirect or respond.").asBasic(),
 		live("connect_timeout", duration(&r.ConnectTimeout, 0), "How long a connection for this route may take; 0s uses the origin's setting."),
 		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to send the head of the response; 0s uses the origin's setting."),
 		live("idle_timeout", duration(&r.IdleTimeout, 0), "How long the origin may pause between two reads, or writes, of a body; 0s uses the origin's setting."),
-		section("rewrite", r.Rewrite.table(), "Changes the path that is sent to the origin.").asInline(),
-		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
-		section("respond", r.Respond.table(), "A fixed answer.").asInline(),
+		section("rewrite", r.Rewrite.table, "Changes the path that is sent to the origin.").asInline(),
+		section("redirect", r.Redirect.table, "Sends clients elsewhere.").asInline(),
+		section("respond", r.Respond.table, "A fixed answer.").asInline(),
 	}, r.ownInherited.table().asOverrides(), table{
-		section("admission", r.ownAdmission(), "Settings of this route; all routes share the filters.").asOverride().withExample("{policy: counting, more_than: 2}"),
-		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().withExample("{default_ttl: 10s}"),
-		section("compress", r.ownCompress.table(), "Settings of this route in place of those of compress, key by key.").asOverride().withExample("{codings: []}"),
-		section("limits", r.ownRate.routeLimits(), "The rate of this route, key by key; no other limit is possible.").asOverride().withExample("{rate: {requests: 5}}"),
-		section("access_log", r.ownLog.table(), "Whether and how many requests of this route are logged, key by key.").asOverride().withExample("{enabled: false}"),
+		section("admission", r.ownAdmission, "Settings of this route; all routes share the filters.").asOverride().withExample("{policy: counting, more_than: 2}"),
+		section("cache", r.ownCaching, "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().withExample("{default_ttl: 10s}"),
+		section("compress", r.ownCompress.table, "Settings of this route in place of those of compress, key by key.").asOverride().withExample("{codings: []}"),
+		section("limits", r.ownRate.routeLimits, "The rate of this route, key by key; no other limit is possible.").asOverride().withExample("{rate: {requests: 5}}"),
+		section("access_log", r.ownLog.table, "Whether and how many requests of this route are logged, key by key.").asOverride().withExample("{enabled: false}"),
 	})
 }
 
@@ -85,12 +85,14 @@ func (r *Route) ownCaching() table {
 func (c *Cache) table() table {
 	return append(c.Caching.table(),
 		live("any_language_order", boolean(&c.AnyLanguageOrder, false), "true ignores the order of languages: Accept-Language: en, de selects the variant of de, en."),
-		section("collapse", table{
-			live("wait", duration(&c.CollapseWait, 5*time.Second).moreThan(0), "If no response head has come by then, one waiting request starts another fetch; the others still wait."),
+		section("collapse", func() table {
+			return table{
+				live("wait", duration(&c.CollapseWait, 5*time.Second).moreThan(0), "If no response head has come by then, one waiting request starts another fetch; the others still wait."),
+			}
 		}, "Requests for one key share a fetch."),
 		live("uncacheable_for", duration(&c.UncacheableFor, 10*time.Second), "How long requests for a key do not wait for each other after a response that was not storable. An error does not count."),
-		section("memory", c.Memory.table(), "What is kept in memory."),
-		section("disk", c.Disk.table(), "What is kept on a disk, behind the memory. It outlives a restart."),
+		section("memory", c.Memory.table, "What is kept in memory."),
+		section("disk", c.Disk.table, "What is kept on a disk, behind the memory. It outlives a restart."),
 	)
 }
 

@@ -34,35 +34,36 @@ type node struct {
 	key  *token.Token // nil in a list
 }
 
-// reset gives every setting of t its default.
-func (d *decoder) reset(t table) {
-	if !d.noDefaults {
-		t.reset()
-	}
-}
-
 // section returns the function that reads a section by its table. An empty value is an empty section.
 func (d *decoder) section(t table) func(node) {
-	known := t.names()
-	want := "want a section of keys"
-	if len(known) <= maxNamedKeys {
-		want = "want a section with " + oneOf(slices.DeleteFunc(slices.Clone(known), t.isMisplaced))
-	}
 	return func(n node) {
+		if _, ok := pairs(n.Node); !ok {
+			d.failKind(n, t.wantSection())
+			return
+		}
 		split := unquotedColon(n.Node)
-		d.each(n, want, func(name string, n node) {
+		d.each(n, "", func(name string, n node) {
 			s, ok := t.find(name)
 			if !ok && split {
 				d.failWithValue(n.path, "", "unknown key: "+wantQuotes)
 				return
 			}
 			if !ok {
-				d.failWithValue(n.path, "", d.unknown(name, known))
+				d.failWithValue(n.path, "", d.unknown(name, t.names()))
 				return
 			}
 			s.value.read(d)(n)
 		})
 	}
+}
+
+// wantSection is the error for a value that is no section.
+func (t table) wantSection() string {
+	known := t.names()
+	if len(known) > maxNamedKeys {
+		return "want a section of keys"
+	}
+	return "want a section with " + oneOf(slices.DeleteFunc(known, t.isMisplaced))
 }
 
 // names returns the names of the settings that are supported, sorted.
@@ -154,8 +155,8 @@ func validKey(k ast.MapKeyNode) bool {
 	return false
 }
 
-// list returns a function that calls begin, then each for every element of a list.
-func (d *decoder) list(want string, begin func(), each func(node)) func(node) {
+// list returns a function that calls begin with the number of elements, then each for every element of a list.
+func (d *decoder) list(want string, begin func(n int), each func(node)) func(node) {
 	return func(n node) {
 		seq, ok := n.Node.(*ast.SequenceNode)
 		if !ok {
@@ -163,7 +164,7 @@ func (d *decoder) list(want string, begin func(), each func(node)) func(node) {
 			return
 		}
 		d.notePlace(node{Node: seq, path: n.path}, place{})
-		begin()
+		begin(len(seq.Values))
 		for i, v := range seq.Values {
 			e := node{Node: v, path: item(n.path, i)}
 			d.notePlace(e, place{})
@@ -172,12 +173,12 @@ func (d *decoder) list(want string, begin func(), each func(node)) func(node) {
 	}
 }
 
-// elements is list for elements of one type. Each is read into a new value.
+// elements is list for elements of one type. Each is read into its place in a new list.
 func elements[T any](d *decoder, want string, dst *[]T, read func(*T) func(node)) func(node) {
-	return d.list(want, func() { *dst = nil }, func(n node) {
-		var v T
-		read(&v)(n)
-		*dst = append(*dst, v)
+	begin := func(n int) { *dst = slices.Grow([]T(nil), n) } // nil for an empty list
+	return d.list(want, begin, func(n node) {
+		*dst = append(*dst, *new(T))
+		read(&(*dst)[len(*dst)-1])(n)
 	})
 }
 
@@ -192,7 +193,7 @@ func (d *decoder) notePlace(n node, p place) {
 		return
 	}
 	p.line, p.column = max(1, at.Position.Line), max(1, at.Position.Column)
-	d.src.places[n.path] = p
+	d.src.places.set(n.path, p)
 }
 
 // failKind adds the error for a value of another kind than the one wanted.

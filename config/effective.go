@@ -19,7 +19,7 @@ func (c *Config) Effective() (string, error) {
 	var omitted []string // settings that the checks refuse in this file: they become comments
 	for {
 		w := newWriter(&c.src, false, c.inclusionOf(omitted))
-		w.note = c.inForceNote
+		w.note = c.inForceNotes()
 		text := effectiveHead + w.file(c.table())
 		_, err := parse("print", []byte(text), Flags{}, func(string) (string, bool) { return "", false })
 		if err == nil {

@@ -10,8 +10,8 @@ import (
 func pages(field *map[string]string) *scalar[map[string]string] {
 	return &scalar[map[string]string]{
 		field: field, kindText: "section of files by status, 400 to 599, or 4xx and 5xx",
-		shape: object{
-			"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[45]([0-9][0-9]|xx)$"}, "additionalProperties": orNull(ref("text")),
+		shape: func() object {
+			return object{"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[45]([0-9][0-9]|xx)$"}, "additionalProperties": orNull(ref("text"))}
 		},
 		decode: func(d *decoder, f *map[string]string) func(node) { return d.pages(f) },
 		yaml: func(m map[string]string) string {

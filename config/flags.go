@@ -126,10 +126,9 @@ func (f Flags) applyOrigin(c *Config, r *report) {
 // setByFlag forgets the places in the section and notes that path is the flag's.
 // Problems that the file had there stay.
 func (r *report) setByFlag(section, path, flag, text string) {
-	for at := range r.src.places {
-		if within(at, section) {
-			delete(r.src.places, at)
-		}
+	r.src.places.forget(section)
+	r.src.places.set(path, place{flag: flag, text: text, scalar: true})
+	for at := parent(path); at != ""; at = parent(at) {
+		r.src.flagged[at] = true
 	}
-	r.src.places[path] = place{flag: flag, text: text, scalar: true}
 }

@@ -61,10 +61,10 @@ func TestDefaultsAreInTheirRanges(t *testing.T) {
 	v := &validator{report: newReport(newSource(caseFile)), c: c}
 	c.table().walk("", func(path string, s setting) {
 		if !s.optional && !strings.HasPrefix(path, "routes[0].admission.") { // which has none
-			v.src.places[path] = place{line: 1, column: 1}
+			v.src.places.set(path, place{line: 1, column: 1})
 		}
 	})
-	delete(v.src.places, "admission.second_hit.capacity")
+	v.src.places.forget("admission.second_hit.capacity")
 	c.table().check(v, "")
 	if err := v.err(); err != nil {
 		t.Error(err)

@@ -38,6 +38,12 @@ func (r *FieldRules) table() table {
 	}
 }
 
+// requestTable is table, and the list of the only fields.
+func (r *RequestRules) requestTable() table {
+	return append(r.table(), live("only", texts(&r.Only, "field names", "want a list of field names, such as [Accept*, Content-Type]"),
+		"The only fields of clients that the origin gets, besides those that edgeproxy writes; a * at the end stands for any ending, and a * alone lets all through. The list of a route replaces the one at the top.").withExample("[Accept*, Content-Type]"))
+}
+
 func (o *OwnFields) table() table {
 	return table{
 		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").withExample(`{Strict-Transport-Security: max-age=31536000}`),
@@ -59,7 +65,7 @@ func namedValues(field *map[string]string, what, want string) *scalar[map[string
 	return &scalar[map[string]string]{
 		field: field, kindText: what,
 		decode: func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, want, d.text) },
-		shape:  object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
+		shape:  func() object { return namedTexts(ref("text")) },
 		masked: func(src *source, path string, values map[string]string) string {
 			var parts []string
 			for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -68,7 +74,7 @@ func namedValues(field *map[string]string, what, want string) *scalar[map[string
 					parts = append(parts, quoted(name)+": null")
 					continue
 				}
-				if likelySecret(name) || strings.Contains(src.places[child(path, name)].text, "${") {
+				if given, _ := src.places.at(child(path, name)); likelySecret(name) || strings.Contains(given.text, "${") {
 					value = stars
 				}
 				parts = append(parts, quoted(name)+": "+quoted(value))
@@ -78,11 +84,16 @@ func namedValues(field *map[string]string, what, want string) *scalar[map[string
 	}
 }
 
+// namedTexts is the JSON Schema of a section of texts by name.
+func namedTexts(text object) object {
+	return object{"type": []string{"object", "null"}, "additionalProperties": text}
+}
+
 // fieldChanges is fieldValues, with null for a field that a route removes.
 func fieldChanges(field *map[string]string) *scalar[map[string]string] {
 	s := fieldValues(field)
 	s.decode = func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, wantFields, d.textOrNull) }
-	s.shape = object{"type": []string{"object", "null"}, "additionalProperties": orNull(ref("text"))}
+	s.shape = func() object { return namedTexts(orNull(ref("text"))) }
 	return s
 }
 
@@ -110,10 +121,9 @@ func (d *decoder) namedValues(dst *map[string]string, want string, read func(*st
 
 func (h *Headers) table() table {
 	return table{
-		section("request", append(h.Request.table(), live("only", texts(&h.Request.Only, "field names", "want a list of field names, such as [Accept*, Content-Type]"),
-			"The only fields of clients that the origin gets, besides those that edgeproxy writes; a * at the end stands for any ending, and a * alone lets all through. The list of a route replaces the one at the top.").withExample("[Accept*, Content-Type]")), "The request that the origin gets and keys are made of.").asInline(),
-		section("response", h.Response.table(), "The origin's response, changed before it is judged and stored.").asInline(),
-		section("own", h.Own.table(), "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
+		section("request", h.Request.requestTable, "The request that the origin gets and keys are made of.").asInline(),
+		section("response", h.Response.table, "The origin's response, changed before it is judged and stored.").asInline(),
+		section("own", h.Own.table, "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
 	}
 }
 
@@ -122,7 +132,7 @@ func (h *Headers) table() table {
 func dropOrKeep(keep *bool) *scalar[bool] {
 	both := []string{"drop", "keep"}
 	return &scalar[bool]{
-		field: keep, kindText: oneOf(both), choicesText: choices(both), shape: orVariable(object{"enum": enumValues(both)}),
+		field: keep, words: func() []string { return both }, shape: func() object { return oneOfWords(both) },
 		yaml: func(keep bool) string {
 			if keep {
 				return "keep"

@@ -36,13 +36,13 @@ func (h *Inherited) table() table {
 	return table{
 		live("total_timeout", duration(&h.TotalTimeout, 0),
 			"How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is no limit. Not for upgrades.").withExample("10m"),
-		section("access", h.Access.table(), "The clients that are served, by address and by password.").withExample("{allow: [10.0.0.0/8]}"),
+		section("access", h.Access.table, "The clients that are served, by address and by password.").withExample("{allow: [10.0.0.0/8]}"),
 		live("error_pages", pages(&h.ErrorPages),
 			"Files sent as the body of errors of the proxy, by status or class; each reload reads them again.").withExample("{404: not-found.html, 5xx: sorry.html}"),
 		live("intercept_errors", boolean(&h.InterceptErrors, false), "true sends error_pages also in place of the origin's responses with such a status."),
 		live("allow_ambiguous_path", boolean(&h.AllowAmbiguousPath, false), "true also stores responses to targets with %2f, // or dot segments."),
 		live("unusual_field_names", dropOrKeep(&h.UnusualNames), "What to do with request fields such as X_Y, which some origins read as X-Y."),
-		section("headers", h.Headers.table(), "Fields to remove and to set.").withExample(`{request: {set: {X-Edge: "1"}}}`),
+		section("headers", h.Headers.table, "Fields to remove and to set.").withExample(`{request: {set: {X-Edge: "1"}}}`),
 	}
 }
 
@@ -62,11 +62,16 @@ func misplacedTimeouts() (out table) {
 	return out
 }
 
+// inheritedKeys are the keys that routes have in common with the top of the file.
+var inheritedKeys = new(Inherited).table().names()
+
 // inherited returns what is in force for the route at path, which has own.
 func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 	top := &c.Inherited
 	out := *top
-	out.table().overlay(own.table(), src, path)
+	if slices.ContainsFunc(inheritedKeys, func(key string) bool { return src.given(child(path, key)) }) {
+		out.table().overlay(own.table(), src, path)
+	}
 	out.Access.Allow = slices.Clip(out.Access.Allow)
 	if out.Access.Deny = slices.Concat(own.Access.Deny, top.Access.Deny); isNone(own.Access.Deny) {
 		out.Access.Deny = nil
@@ -115,7 +120,7 @@ func orNull(shape object) object { return object{"anyOf": []any{shape, object{"t
 // networksOr is a list of addresses and networks, or word for an empty one.
 func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix] {
 	s := networks(field, want)
-	several, listed := s.decode, s.yaml
+	several, listed, list := s.decode, s.yaml, s.shape
 	s.kindText = "list of addresses and networks, or " + word
 	s.yaml = func(all []netip.Prefix) string {
 		if isNone(all) {
@@ -136,7 +141,7 @@ func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix
 			}
 		}
 	}
-	s.shape = object{"anyOf": []any{s.shape, object{"const": word}, ref("variable")}}
+	s.shape = func() object { return object{"anyOf": []any{list(), object{"const": word}, ref("variable")}} }
 	return s
 }
 
@@ -221,20 +226,34 @@ func removes(element, name string) bool {
 // isNone reports whether the file has a word, all or none, in place of the list.
 func isNone(list []netip.Prefix) bool { return list != nil && len(list) == 0 }
 
-// inForceNote returns what is in force at the route at path, its own and inherited, in YAML. It
-// is "" if nothing stands at the top.
-func (c *Config) inForceNote(path string) string {
-	i := slices.IndexFunc(c.Routes, func(r Route) bool { return c.routePath(&r) == path })
-	if i < 0 || c.Inherited.table().isDefault() {
-		return ""
+// inForceNotes returns a function with what is in force at the route at path, its own and inherited, in YAML. The text is "" if nothing
+// stands at the top.
+func (c *Config) inForceNotes() func(path string) string {
+	if c.Inherited.table().isDefault() {
+		return func(string) string { return "" }
 	}
-	src := c.src.clone() // with the places of inherited fields, which show whether a value may be a secret
-	for at, p := range c.src.places {
-		if from := path + "." + at; within(at, "headers") && !src.given(from) {
-			src.places[from] = p
+	routes, fields := map[string]*Route{}, map[string]place{} // fields are the places of those at the top: they show whether a value may be a secret
+	for i := range c.Routes {
+		routes[item("routes", i)] = &c.Routes[i]
+	}
+	for at, p := range c.src.places.all() {
+		if within(at, "headers") {
+			fields[at] = p
 		}
 	}
-	return "in force: " + c.Routes[i].Inherited.table().flow(&src, path)
+	src := c.src.clone()
+	return func(path string) string {
+		r := routes[path]
+		if r == nil {
+			return ""
+		}
+		for at, p := range fields {
+			if from := path + "." + at; !src.given(from) {
+				src.places.set(from, p)
+			}
+		}
+		return "in force: " + r.Inherited.table().flow(&src, path)
+	}
 }
 
 // Lifted is the restrictions of access at the top of the file that one route lifts.

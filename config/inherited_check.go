@@ -80,7 +80,8 @@ func (c *Config) warnOfInherited(warn func(path, text string)) {
 		}
 		warn(path, "has no effect: it applies to no route")
 	}
-	asks := func(r *Route, key string) bool { return !r.AnswersItself() && !c.src.given(child(c.routePath(r), key)) }
+	paths := c.routePaths()
+	asks := func(r *Route, key string) bool { return !r.AnswersItself() && !c.src.given(child(paths[r.Name], key)) }
 	idle("total_timeout", top.TotalTimeout > 0, func(r *Route) bool { return asks(r, "total_timeout") })
 	idle("intercept_errors", top.InterceptErrors, func(r *Route) bool { return asks(r, "intercept_errors") && len(r.ErrorPages) > 0 })
 	idle("allow_ambiguous_path", top.AllowAmbiguousPath, func(r *Route) bool { return asks(r, "allow_ambiguous_path") })
@@ -108,7 +109,11 @@ func (c *Config) unusedFields(idle func(string, bool, func(*Route) bool), path s
 	}
 }
 
-// routePath returns the path of a route of c.
-func (c *Config) routePath(r *Route) string {
-	return item("routes", slices.IndexFunc(c.Routes, func(of Route) bool { return of.Name == r.Name }))
+// routePaths returns the path of each route of c by its name.
+func (c *Config) routePaths() map[string]string {
+	out := make(map[string]string, len(c.Routes))
+	for i := range c.Routes {
+		out[c.Routes[i].Name] = item("routes", i)
+	}
+	return out
 }

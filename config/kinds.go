@@ -13,7 +13,7 @@ import (
 // size is a number of bytes.
 func size(field *Size, byDefault Size) *number[Size] {
 	return &number[Size]{scalar: scalar[Size]{
-		field: field, byDefault: byDefault, kindText: "size", yaml: Size.String, shape: ref("size"),
+		field: field, byDefault: byDefault, kindText: "size", yaml: Size.String, shape: func() object { return ref("size") },
 		decode: func(d *decoder, f *Size) func(node) { return d.size(f) },
 	}}
 }
@@ -21,7 +21,7 @@ func size(field *Size, byDefault Size) *number[Size] {
 // duration is a length of time.
 func duration(field *time.Duration, byDefault time.Duration) *number[time.Duration] {
 	return &number[time.Duration]{scalar: scalar[time.Duration]{
-		field: field, byDefault: byDefault, kindText: "duration", yaml: formatDuration, shape: ref("duration"),
+		field: field, byDefault: byDefault, kindText: "duration", yaml: formatDuration, shape: func() object { return ref("duration") },
 		decode: func(d *decoder, f *time.Duration) func(node) { return d.duration(f) },
 	}}
 }
@@ -29,7 +29,7 @@ func duration(field *time.Duration, byDefault time.Duration) *number[time.Durati
 // count is a whole number of things.
 func count(field *int, byDefault int) *number[int] {
 	return &number[int]{scalar: scalar[int]{
-		field: field, byDefault: byDefault, kindText: "whole number", yaml: strconv.Itoa, shape: object{"type": "integer"},
+		field: field, byDefault: byDefault, kindText: "whole number", yaml: strconv.Itoa, shape: func() object { return object{"type": "integer"} },
 		decode: func(d *decoder, f *int) func(node) { return d.integer(f) },
 	}}
 }
@@ -37,7 +37,7 @@ func count(field *int, byDefault int) *number[int] {
 // ratio is a decimal number.
 func ratio(field *float64, byDefault float64) *number[float64] {
 	return &number[float64]{scalar: scalar[float64]{
-		field: field, byDefault: byDefault, kindText: "number", yaml: formatRatio, shape: object{"type": "number"},
+		field: field, byDefault: byDefault, kindText: "number", yaml: formatRatio, shape: func() object { return object{"type": "number"} },
 		decode: func(d *decoder, f *float64) func(node) { return d.ratio(f) },
 	}}
 }
@@ -54,7 +54,7 @@ func formatRatio(f float64) string {
 // boolean is true or false.
 func boolean(field *bool, byDefault bool) *scalar[bool] {
 	return &scalar[bool]{
-		field: field, byDefault: byDefault, kindText: "true or false", yaml: strconv.FormatBool, shape: orVariable(object{"type": "boolean"}),
+		field: field, byDefault: byDefault, kindText: "true or false", yaml: strconv.FormatBool, shape: func() object { return orVariable(object{"type": "boolean"}) },
 		decode: func(d *decoder, f *bool) func(node) { return d.boolean(f) },
 	}
 }
@@ -62,9 +62,9 @@ func boolean(field *bool, byDefault bool) *scalar[bool] {
 // enum is one of several words.
 func enum[T ~string](field *T, byDefault T, all ...T) *scalar[T] {
 	return &scalar[T]{
-		field: field, byDefault: byDefault, kindText: oneOf(all), choicesText: choices(all), yaml: func(w T) string { return quoted(string(w)) },
+		field: field, byDefault: byDefault, words: func() []string { return asTexts(all) }, yaml: func(w T) string { return quoted(string(w)) },
 		decode: func(d *decoder, f *T) func(node) { return word(d, f, all) },
-		shape:  orVariable(object{"enum": enumValues(all)}),
+		shape:  func() object { return oneOfWords(all) },
 	}
 }
 
@@ -80,19 +80,24 @@ func enumValues[T ~string](all []T) []any {
 	return out
 }
 
-// choices lists words as in the reference file.
-func choices[T ~string](all []T) string {
-	text := make([]string, len(all))
+// oneOfWords is the JSON Schema of one of several words.
+func oneOfWords[T ~string](all []T) object { return orVariable(object{"enum": enumValues(all)}) }
+
+func asTexts[T ~string](all []T) []string {
+	out := make([]string, len(all))
 	for i, w := range all {
-		text[i] = string(w)
+		out[i] = string(w)
 	}
-	return strings.Join(text, " | ")
+	return out
 }
+
+// aText is the JSON Schema of any text.
+func aText() object { return ref("text") }
 
 // textual is any text.
 func textual(field *string, byDefault string) *scalar[string] {
 	return &scalar[string]{
-		field: field, byDefault: byDefault, kindText: "text", yaml: func(s string) string { return quoted(shownURL(s)) }, shape: ref("text"),
+		field: field, byDefault: byDefault, kindText: "text", yaml: func(s string) string { return quoted(shownURL(s)) }, shape: aText,
 		decode: func(d *decoder, f *string) func(node) { return d.text(f) },
 	}
 }
@@ -100,7 +105,7 @@ func textual(field *string, byDefault string) *scalar[string] {
 // secret is text that is not shown.
 func secret(field *Secret) *scalar[Secret] {
 	return &scalar[Secret]{
-		field: field, kindText: "text, a secret", yaml: func(s Secret) string { return quoted(s.String()) }, shape: ref("text"),
+		field: field, kindText: "text, a secret", yaml: func(s Secret) string { return quoted(s.String()) }, shape: aText,
 		decode: func(d *decoder, f *Secret) func(node) { return d.secret(f) },
 	}
 }
@@ -108,14 +113,13 @@ func secret(field *Secret) *scalar[Secret] {
 // parsed is a value that read parses from text. write formats it.
 func parsed[T any](field *T, byDefault T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
 	return &scalar[T]{
-		field: field, byDefault: byDefault, kindText: what, yaml: func(v T) string { return quoted(write(v)) }, shape: ref("text"),
+		field: field, byDefault: byDefault, kindText: what, yaml: func(v T) string { return quoted(write(v)) }, shape: aText,
 		decode: func(d *decoder, f *T) func(node) { return converted(d, f, want, read) },
 	}
 }
 
 // list is a list of values, each bound by one. of names its elements.
 func list[T any](field *[]T, byDefault []T, of, want string, one func(*T) *scalar[T]) *scalar[[]T] {
-	var sample T
 	return &scalar[[]T]{
 		field: field, byDefault: byDefault, kindText: "list of " + of,
 		decode: func(d *decoder, f *[]T) func(node) {
@@ -128,7 +132,7 @@ func list[T any](field *[]T, byDefault []T, of, want string, one func(*T) *scala
 			}
 			return "[" + strings.Join(parts, ", ") + "]"
 		},
-		shape: object{"type": "array", "items": one(&sample).schema()},
+		shape: func() object { return object{"type": "array", "items": one(new(T)).schema()} },
 	}
 }
 
@@ -141,7 +145,7 @@ func texts(field *[]string, of, want string) *scalar[[]string] {
 func level(field *slog.Level, byDefault slog.Level) *scalar[slog.Level] {
 	names := []string{"debug", "info", "warn", "error"}
 	return &scalar[slog.Level]{
-		field: field, byDefault: byDefault, kindText: oneOf(names), choicesText: choices(names), shape: orVariable(object{"enum": enumValues(names)}),
+		field: field, byDefault: byDefault, words: func() []string { return names }, shape: func() object { return oneOfWords(names) },
 		yaml:   func(l slog.Level) string { return strings.ToLower(l.String()) },
 		decode: func(d *decoder, f *slog.Level) func(node) { return d.level(f) },
 	}

@@ -12,8 +12,8 @@ func (l *Limits) table() table {
 		restart("header_timeout", duration(&l.HeaderTimeout, 10*time.Second).moreThan(0), "The time from the first byte of a head to its last."),
 		live("read_idle", duration(&l.ReadIdle, 30*time.Second).moreThan(0), "The time between two reads of a request's body."),
 		restart("write_idle", duration(&l.WriteIdle, 30*time.Second).moreThan(0), "A client that reads nothing for this time is cut."),
-		section("send_rate", l.SendRate.table().asRestart(), "A client that reads its response more slowly is cut."),
-		section("receive_rate", l.ReceiveRate.table(), "A client that sends a request's body more slowly, while the proxy waits for it, is cut."),
+		section("send_rate", func() table { return l.SendRate.table().asRestart() }, "A client that reads its response more slowly is cut."),
+		section("receive_rate", l.ReceiveRate.table, "A client that sends a request's body more slowly, while the proxy waits for it, is cut."),
 		restart("request_buffer", size(&l.RequestBuffer, 64*KiB).atMost(maxRequestBuffer, "each request under way may take that much memory"),
 			"How much of a request's body is read before a connection to the origin is taken."),
 		restart("response_buffer", size(&l.ResponseBuffer, MiB).atLeast(minResponseBuffer).withBounds("at most three quarters of inflight_bytes"),
@@ -37,7 +37,7 @@ func (l *Limits) table() table {
 		live("ranges", count(&l.Ranges, 16).between(1, maxRanges), "Ranges of one request; a request for more gets the whole response."),
 		live("range_amplification", count(&l.RangeAmplification, 16).between(0, maxCount),
 			"Bytes that are fetched from an origin for each byte that ranges of what is not stored ask for, at most: a smaller range is forwarded as it is, and not stored; 0 is no limit."),
-		section("rate", l.Rate.table(), "How often one client may request one route, hits included. A route may have its own."),
+		section("rate", l.Rate.table, "How often one client may request one route, hits included. A route may have its own."),
 	}
 }
 

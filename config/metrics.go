@@ -37,7 +37,7 @@ func (m *Metrics) table() table {
 			"false counts requests and fills of all routes together, for fewer series. /status and the access log still tell routes apart."),
 		live("hosts", hostPatterns(&m.Hosts, nil),
 			"Hosts with series of their own in edgeproxy_host_requests_total; others are counted together, as other. An empty list makes no such series.").withExample(`["www.example.com", "*.example.net"]`),
-		section("top", m.Top.table(), "The most requested hosts and URLs, at /top.").asInline(),
+		section("top", m.Top.table, "The most requested hosts and URLs, at /top.").asInline(),
 	}
 }
 

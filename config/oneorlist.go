@@ -35,7 +35,9 @@ func oneOrList(field *[]string, byDefault []string, want string) *scalar[[]strin
 			}
 		}
 	}
-	s.shape = object{"anyOf": []any{ref("text"), object{"type": "array", "items": ref("text")}}}
+	s.shape = func() object {
+		return object{"anyOf": []any{ref("text"), object{"type": "array", "items": ref("text")}}}
+	}
 	return s
 }
 
@@ -57,6 +59,6 @@ func (s *source) elementPath(path string, i int) string {
 
 // isList reports whether a list was given at path.
 func (s *source) isList(path string) bool {
-	p, given := s.places[path]
+	p, given := s.places.at(path)
 	return given && !p.scalar
 }

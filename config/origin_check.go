@@ -7,7 +7,8 @@ func (v *validator) origins() {
 	if len(v.c.Origins) == 0 && v.noErrorAt("origins") {
 		v.missingOrigin()
 	}
-	for _, o := range v.c.Origins {
+	for i := range v.c.Origins {
+		o := &v.c.Origins[i]
 		path := child("origins", o.Name)
 		if !validName(o.Name) {
 			v.addError(path, "", wantName)
@@ -21,8 +22,8 @@ func (v *validator) origins() {
 			v.fail(keep, "0s: want more with protocol h2, whose connections are shared by requests")
 		}
 		v.queue(child(path, "queue"), o.Queue)
-		v.originTLS(path, &o)
-		v.ejection(child(path, "ejection"), &o)
+		v.originTLS(path, o)
+		v.ejection(child(path, "ejection"), o)
 		v.health(child(path, "health"), &o.Health)
 	}
 }

@@ -28,11 +28,11 @@ func (o *Origin) table() table {
 		live("max_connections", count(&o.MaxConnections, 512).between(1, maxCount), "Connections per server; by h2, requests at a time."),
 		live("reuse_after_post", boolean(&o.ReuseAfterPost, true),
 			"false closes a connection after a POST, PUT or PATCH with a body: for an origin that may not read it. After other methods with a body it is always closed. h2 does not need this."),
-		section("queue", o.Queue.table(), "Requests wait here for a connection; then they get a 503."),
-		section("retry", o.Retry.table(), "A request that breaks before its response has begun is sent once more, to another server if there is one."),
-		section("ejection", o.Ejection.table(), "A server that fails gets no requests for a while."),
-		section("health", o.Health.table(), "Health checks of servers."),
-		section("tls", o.TLS.table(), "Only allowed if a server is https; files are PEM.").asOptional(),
+		section("queue", o.Queue.table, "Requests wait here for a connection; then they get a 503."),
+		section("retry", o.Retry.table, "A request that breaks before its response has begun is sent once more, to another server if there is one."),
+		section("ejection", o.Ejection.table, "A server that fails gets no requests for a while."),
+		section("health", o.Health.table, "Health checks of servers."),
+		section("tls", o.TLS.table, "Only allowed if a server is https; files are PEM.").asOptional(),
 	}
 }
 

@@ -25,7 +25,7 @@ func (r *Rate) routeLimits() table {
 	var out table
 	for _, s := range new(Limits).table() {
 		if s.name == "rate" {
-			out = append(out, section("rate", r.table(), s.about))
+			out = append(out, section("rate", r.table, s.about))
 			continue
 		}
 		out = append(out, misplaced(s.name, "belongs in the limits section: a route may have only rate"))
@@ -36,9 +36,7 @@ func (r *Rate) routeLimits() table {
 // rate returns the rate of a route. Its rate section is at path and holds own. Keys that
 // the section lacks have the values for all routes.
 func (c *Config) rate(src *source, path string, own *Rate) Rate {
-	out := c.Limits.Rate
-	out.table().overlay(own.table(), src, path)
-	return out
+	return overlaid(c.Limits.Rate, own, (*Rate).table, src, path)
 }
 
 // warnOfRates warns of listeners on which no rate applies.

@@ -16,7 +16,7 @@ func notYetKeys(t table, path string) (out []string) {
 		case unsupported:
 			out = append(out, at)
 		case *group:
-			out = append(out, notYetKeys(v.settings, at)...)
+			out = append(out, notYetKeys(v.settings(), at)...)
 		case *originSections:
 			out = append(out, notYetKeys(v.sample(), at+".*")...)
 		case collection:

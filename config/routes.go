@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,15 +18,15 @@ func (v *validator) routes() {
 	if len(c.Routes) == 0 && v.noErrorAt("routes") {
 		v.fail("routes", "want at least one route, or remove the key if there is one origin")
 	}
-	names := map[string]string{}
-	for i, r := range c.Routes {
-		path := item("routes", i)
+	names, origins := map[string]string{}, v.originNames()
+	for i := range c.Routes {
+		r, path := &c.Routes[i], item("routes", i)
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), r.Match)
-		v.redirectAndRespond(path, &r)
-		v.rewrite(child(path, "rewrite"), &r)
-		v.ownInherited(path, &r)
-		v.routeOrigin(child(path, "origin"), &r)
+		v.redirectAndRespond(path, r)
+		v.rewrite(child(path, "rewrite"), r)
+		v.ownInherited(path, r)
+		v.routeOrigin(child(path, "origin"), r, origins)
 		if at := child(path, "cache"); v.src.given(at) {
 			v.caching(at, &r.ownCache)
 		}
@@ -51,12 +52,18 @@ func (v *validator) routeName(path, name string, names map[string]string) {
 	names[name] = strings.TrimSuffix(path, ".name")
 }
 
-func (v *validator) routeOrigin(path string, r *Route) {
-	known := make([]string, len(v.c.Origins))
-	for i, o := range v.c.Origins {
-		known[i] = o.Name
+// originNames returns the names of the origins, sorted.
+func (v *validator) originNames() []string {
+	names := make([]string, len(v.c.Origins))
+	for i := range v.c.Origins {
+		names[i] = v.c.Origins[i].Name
 	}
-	slices.Sort(known)
+	slices.Sort(names)
+	return names
+}
+
+// routeOrigin checks the origin of a route. known are the names of the origins, sorted.
+func (v *validator) routeOrigin(path string, r *Route, known []string) {
 	switch {
 	case !v.noErrorAt(path):
 	case r.AnswersItself():
@@ -65,10 +72,27 @@ func (v *validator) routeOrigin(path string, r *Route) {
 		}
 	case !v.src.given(path):
 		v.fail(path, "missing, want the name of an origin, or redirect or respond in its place")
-	case slices.Contains(known, r.Origin) || len(known) == 0:
+	case len(known) == 0 || isIn(known, r.Origin):
 	default:
-		v.fail(path, "want the name of an origin: "+oneOf(known))
+		v.fail(path, "want the name of an origin: "+oneOf(atMostNamed(known)))
 	}
+}
+
+// maxNamedOrigins is the largest number of origins that an error names. A file with thousands may have as many errors.
+const maxNamedOrigins = 20
+
+// atMostNamed returns names for an error, the first ones of many.
+func atMostNamed(names []string) []string {
+	if len(names) <= maxNamedOrigins {
+		return names
+	}
+	return append(slices.Clone(names[:maxNamedOrigins]), strconv.Itoa(len(names)-maxNamedOrigins)+" others")
+}
+
+// isIn reports whether sorted has name.
+func isIn(sorted []string, name string) bool {
+	_, found := slices.BinarySearch(sorted, name)
+	return found
 }
 
 // unusedSections refuses a filter's section if no route uses its policy: the operator

@@ -9,8 +9,9 @@ import (
 // source says where the values of a Config were given, so that later errors name
 // the place too.
 type source struct {
-	file   string
-	places map[string]place // by path; defaults have none
+	file    string
+	places  places          // defaults have none
+	flagged map[string]bool // paths of sections in which a flag has set a value; they may have no place
 }
 
 // place is where one key was given: in the file, or by a flag.
@@ -22,22 +23,25 @@ type place struct {
 }
 
 func newSource(file string) source {
-	return source{file: file, places: map[string]place{}}
+	return source{file: file, places: places{}, flagged: map[string]bool{}}
 }
 
 func (s *source) clone() source {
-	return source{file: s.file, places: maps.Clone(s.places)}
+	return source{file: s.file, places: s.places.clone(), flagged: maps.Clone(s.flagged)}
 }
 
 // given reports whether path was given, in the file or by a flag.
 func (s *source) given(path string) bool {
-	_, ok := s.places[path]
+	_, ok := s.places.at(path)
 	return ok
 }
 
+// hasWithin reports whether the section at path was given, or a value in it.
+func (s *source) hasWithin(path string) bool { return s.given(path) || s.flagged[path] }
+
 // inFile reports whether path was given in the file.
 func (s *source) inFile(path string) bool {
-	p, ok := s.places[path]
+	p, ok := s.places.at(path)
 	return ok && p.flag == ""
 }
 
@@ -45,7 +49,7 @@ func (s *source) inFile(path string) bool {
 // one, or the head of the file.
 func (s *source) locate(path string) (p place, exact bool) {
 	for at := path; ; at = parent(at) {
-		if p, ok := s.places[at]; ok {
+		if p, ok := s.places.at(at); ok {
 			return p, at == path
 		}
 		switch {

@@ -39,9 +39,9 @@ func restart(name string, v value, about string) setting {
 	return setting{name: name, value: v, about: about}
 }
 
-// section is a section with a table of its own.
-func section(name string, below table, about string) setting {
-	return setting{name: name, value: &group{settings: below}, about: about}
+// section is a section with a table of its own, which is made when something looks below the section.
+func section(name string, below func() table, about string) setting {
+	return setting{name: name, value: &group{bind: below}, about: about}
 }
 
 // misplaced is a key that belongs elsewhere; want says where.
@@ -126,13 +126,21 @@ func (t table) overlay(own table, src *source, path string) {
 	for i, s := range t {
 		at := child(path, s.name)
 		if g, ok := s.value.(*group); ok {
-			g.settings.overlay(own[i].value.(*group).settings, src, at)
+			g.overlay(own[i].value.(*group), src, at)
 			continue
 		}
 		if src.given(at) {
 			s.value.take(own[i].value)
 		}
 	}
+}
+
+// overlaid returns a section of top with the values that were given at path from own. of is the table of the section.
+func overlaid[T any](top T, own *T, of func(*T) table, src *source, path string) T {
+	if src.given(path) {
+		of(&top).overlay(of(own), src, path)
+	}
+	return top
 }
 
 // find returns the setting with the name.

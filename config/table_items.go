@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -33,21 +34,24 @@ type collection interface {
 // element is an element of a collection.
 type element struct {
 	path     string
-	key      string // such as [api] or .app
-	settings table
-	line     string // its short form in YAML; "" if it has none
-	title    string // the key of a section; "" is an element of a list
+	key      string       // such as [api] or .app
+	settings func() table // makes its table
+	of       any          // a pointer to what the table is bound to
+	line     string       // its short form in YAML; "" if it has none
+	title    string       // the key of a section; "" is an element of a list
 }
 
 func (l *items[T]) read(d *decoder) func(node) {
+	defaults := withDefaults(l.tableOf)
 	return elements(d, l.want, l.field, func(v *T) func(node) {
-		t := l.tableOf(v)
-		section := d.section(t)
+		section := d.section(l.tableOf(v))
 		if l.short == nil {
-			d.reset(t)
+			if !d.noDefaults {
+				*v = defaults
+			}
 			return l.readElement(d, section)
 		}
-		t.reset() // a short element has defaults for the rest
+		*v = defaults // a short element has defaults for the rest
 		short := l.short(v).read(d)
 		return func(n node) {
 			if isSection(n.Node) {
@@ -89,7 +93,7 @@ func (l *items[T]) text(src *source, path string) string {
 	for _, e := range l.elements(path) {
 		line := e.line
 		if line == "" {
-			line = e.settings.flow(src, e.path)
+			line = e.settings().flow(src, e.path)
 		}
 		parts = append(parts, line)
 	}
@@ -100,7 +104,7 @@ func (l *items[T]) elements(path string) []element {
 	var out []element
 	for i := range *l.field {
 		v := &(*l.field)[i]
-		e := element{path: item(path, i), key: item("", i), settings: l.tableOf(v)}
+		e := element{path: item(path, i), key: item("", i), settings: func() table { return l.tableOf(v) }, of: v}
 		if l.key != nil {
 			e.key = "[" + l.key(v) + "]"
 		}
@@ -147,13 +151,18 @@ type originSections struct{ field *[]Origin }
 
 func (o *originSections) read(d *decoder) func(node) {
 	return func(n node) {
+		defaults := withDefaults((*Origin).table)
+		if all, ok := pairs(n.Node); ok {
+			*o.field = slices.Grow(*o.field, len(all))
+		}
 		d.each(n, "want a section of origins by their names", func(name string, n node) {
-			var v Origin
-			t := v.table()
-			d.reset(t)
+			*o.field = append(*o.field, Origin{})
+			v := &(*o.field)[len(*o.field)-1]
+			if !d.noDefaults {
+				*v = defaults
+			}
 			v.Name = name
-			d.section(t)(n)
-			*o.field = append(*o.field, v)
+			d.section(v.table())(n)
 		})
 	}
 }
@@ -166,7 +175,7 @@ func (o *originSections) ordered() bool   { return false }
 
 func (o *originSections) check(v *validator, path string) {
 	for _, e := range o.elements(path) {
-		e.settings.check(v, e.path)
+		e.settings().check(v, e.path)
 	}
 }
 
@@ -175,7 +184,7 @@ func (o *originSections) take(from value) { *o.field = *from.(*originSections).f
 func (o *originSections) text(src *source, path string) string {
 	var parts []string
 	for i, e := range o.elements(path) {
-		parts = append(parts, quoted((*o.field)[i].Name)+": "+e.settings.flow(src, e.path))
+		parts = append(parts, quoted((*o.field)[i].Name)+": "+e.settings().flow(src, e.path))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -184,7 +193,7 @@ func (o *originSections) elements(path string) []element {
 	var out []element
 	for i := range *o.field {
 		v := &(*o.field)[i]
-		out = append(out, element{path: child(path, v.Name), key: strings.TrimPrefix(child("x", v.Name), "x"), title: quoted(v.Name), settings: v.table()})
+		out = append(out, element{path: child(path, v.Name), key: strings.TrimPrefix(child("x", v.Name), "x"), title: quoted(v.Name), settings: v.table, of: v})
 	}
 	return out
 }

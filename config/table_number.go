@@ -1,9 +1,6 @@
 package config
 
-import (
-	"maps"
-	"time"
-)
+import "time"
 
 // amount is the types of numbers.
 type amount interface {
@@ -112,7 +109,7 @@ func (n *number[T]) bounds() string {
 
 // schema has the range for JSON numbers. Sizes and durations have it in the description only.
 func (n *number[T]) schema() object {
-	shape := maps.Clone(n.shape)
+	shape := n.shape()
 	if shape["type"] == nil || n.orZero {
 		return orVariable(shape)
 	}

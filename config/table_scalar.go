@@ -7,16 +7,16 @@ import (
 
 // scalar is the value of a setting that is a scalar, or a list or section of scalars.
 type scalar[T any] struct {
-	field       *T
-	byDefault   T
-	kindText    string // kind
-	choicesText string // which they are, where there are few
-	boundsText  string // bounds
-	decode      func(d *decoder, field *T) func(node)
-	yaml        func(T) string
+	field      *T
+	byDefault  T
+	kindText   string          // kind; "" is the words
+	words      func() []string // the allowed ones; nil if there are others
+	boundsText string          // bounds
+	decode     func(d *decoder, field *T) func(node)
+	yaml       func(T) string
 	// masked, if not nil, is used in place of yaml: it needs the source to tell which values may be secrets.
 	masked func(src *source, path string, v T) string
-	shape  object
+	shape  func() object
 }
 
 func (s *scalar[T]) read(d *decoder) func(node) { return s.decode(d, s.field) }
@@ -24,9 +24,15 @@ func (s *scalar[T]) reset()                     { *s.field = s.byDefault }
 func (s *scalar[T]) check(*validator, string)   {}
 func (s *scalar[T]) get() any                   { return *s.field }
 func (s *scalar[T]) isDefault() bool            { return reflect.DeepEqual(*s.field, s.byDefault) }
-func (s *scalar[T]) kind() string               { return s.kindText }
 func (s *scalar[T]) bounds() string             { return s.boundsText }
-func (s *scalar[T]) schema() object             { return s.shape }
+func (s *scalar[T]) schema() object             { return s.shape() }
+
+func (s *scalar[T]) kind() string {
+	if s.kindText == "" && s.words != nil {
+		return oneOf(s.words())
+	}
+	return s.kindText
+}
 
 func (s *scalar[T]) take(from value) {
 	*s.field = *from.(*scalar[T]).field
@@ -43,7 +49,12 @@ func (s *scalar[T]) text(src *source, path string) string {
 func (s *scalar[T]) withBounds(bounds string) *scalar[T] { s.boundsText = bounds; return s }
 
 // choices lists the allowed words, "" if the setting has others.
-func (s *scalar[T]) choices() string { return s.choicesText }
+func (s *scalar[T]) choices() string {
+	if s.words == nil {
+		return ""
+	}
+	return strings.Join(s.words(), " | ")
+}
 
 // fileBounds returns the range for the reference file.
 func (s *scalar[T]) fileBounds() string { return s.boundsText }
@@ -52,18 +63,42 @@ func (s *scalar[T]) fileBounds() string { return s.boundsText }
 func same(a, b value) bool { return reflect.DeepEqual(a.get(), b.get()) }
 
 // group is the value of a section.
-type group struct{ settings table }
+type group struct {
+	bind func() table
+	made table // by bind; nil: not yet
+}
 
-func (g *group) read(d *decoder) func(node)        { return d.section(g.settings) }
-func (g *group) reset()                            { g.settings.reset() }
-func (g *group) check(v *validator, path string)   { g.settings.check(v, path) }
+// settings returns the table of the section. It is made once: a file has few of the sections that each route may have.
+func (g *group) settings() table {
+	if g.made == nil {
+		g.made = g.bind()
+	}
+	return g.made
+}
+
+// overlay is table.overlay for the section at path. A section that is not in the file has nothing to copy.
+func (g *group) overlay(own *group, src *source, path string) {
+	if src.given(path) {
+		g.settings().overlay(own.settings(), src, path)
+	}
+}
+
+func (g *group) read(d *decoder) func(node)        { return d.section(g.settings()) }
+func (g *group) reset()                            { g.settings().reset() }
 func (g *group) get() any                          { return nil }
-func (g *group) isDefault() bool                   { return g.settings.isDefault() }
+func (g *group) isDefault() bool                   { return g.settings().isDefault() }
 func (g *group) take(value)                        {}
 func (g *group) kind() string                      { return "section" }
 func (g *group) bounds() string                    { return "" }
-func (g *group) schema() object                    { return g.settings.schema() }
-func (g *group) text(src *source, p string) string { return g.settings.flow(src, p) }
+func (g *group) schema() object                    { return g.settings().schema() }
+func (g *group) text(src *source, p string) string { return g.settings().flow(src, p) }
+
+// check checks the values that were given. A section that was not given has none.
+func (g *group) check(v *validator, path string) {
+	if v.src.hasWithin(path) {
+		g.settings().check(v, path)
+	}
+}
 
 // misplacedKey is the value of a key that belongs elsewhere.
 type misplacedKey struct{ want string }
@@ -110,7 +145,7 @@ func (t table) flowOf(src *source, path string, shown func(s setting, at string)
 		}
 		text := s.value.text(src, at)
 		if g, ok := s.value.(*group); ok && s.override {
-			text = g.settings.flowGiven(src, at)
+			text = g.settings().flowGiven(src, at)
 		}
 		parts = append(parts, s.name+": "+text)
 	}

@@ -18,7 +18,7 @@ func (t *TLS) table() table {
 			field: &t.Certificates, want: "want a list, such as [{certificate: cert.pem, key: key.pem}]", tableOf: (*Certificate).table, oneLine: true, kindText: "list of certificates",
 		}, "The first is used for names that no certificate has. Files are read again when they change.").withExample("[{certificate: chain.pem, key: key.pem}]"),
 		restart("min_version", tlsVersion(&t.MinVersion), "The lowest version of TLS."),
-		section("acme", t.ACME.table(), "Further certificates, ordered and renewed by ACME (RFC 8555).").asOptional(),
+		section("acme", t.ACME.table, "Further certificates, ordered and renewed by ACME (RFC 8555).").asOptional(),
 	}
 }
 
@@ -63,7 +63,7 @@ func (v *validator) unusedTLSKeys() {
 
 // noTLS says why no listener has TLS.
 func (v *validator) noTLS() string {
-	if v.src.places["listen[0].address"].flag != "" {
+	if at, _ := v.src.places.at("listen[0].address"); at.flag != "" {
 		return flagListen + " replaces all of listen, and has no TLS"
 	}
 	return "no listener has tls: true"

@@ -36,7 +36,7 @@ func (t *Tracing) table() table {
 func secretValues(field *map[string]Secret) *scalar[map[string]Secret] {
 	return &scalar[map[string]Secret]{
 		field: field, kindText: "section of texts by field name, secrets", decode: func(d *decoder, f *map[string]Secret) func(node) { return d.secretValues(f) },
-		shape: object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
+		shape: func() object { return namedTexts(ref("text")) },
 		yaml: func(values map[string]Secret) string {
 			var parts []string
 			for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -13,7 +13,7 @@ func (t table) walkNames(path string, f func(path string, s setting)) {
 		f(at, s)
 		switch v := s.value.(type) {
 		case *group:
-			v.settings.walkNames(at, f)
+			v.settings().walkNames(at, f)
 		case *originSections:
 			v.sample().walkNames(at+".*", f)
 		case collection:
@@ -32,10 +32,10 @@ func (t table) walk(path string, f func(path string, s setting)) {
 		f(at, s)
 		switch v := s.value.(type) {
 		case *group:
-			v.settings.walk(at, f)
+			v.settings().walk(at, f)
 		case collection:
 			for _, e := range v.elements(at) {
-				e.settings.walk(e.path, f)
+				e.settings().walk(e.path, f)
 			}
 		}
 	}

@@ -25,17 +25,8 @@ func (c *Config) Warnings() []Warning {
 	}
 	c.warnOfAdmin(warn)
 	c.warnOfTrust(warn)
-	for i, late := range c.Routes {
-		if at := descendant(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
-			warn(at, "has no effect: a route with match.headers or match.query shares its paths with other routes, so its responses may not decide for them")
-		}
-		for j, early := range c.Routes[:i] {
-			if early.Match.covers(late.Match) {
-				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches all that it matches")
-				break
-			}
-		}
-	}
+	index := indexRoutes(c.Routes)
+	c.warnOfUnreached(index, warn)
 	for _, o := range c.Origins {
 		if o.TLS.InsecureSkipVerify {
 			warn(child(child(child("origins", o.Name), "tls"), "insecure_skip_verify"),
@@ -47,10 +38,29 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfRates(warn)
 	c.warnOfInherited(warn)
 	c.warnOfAnswers(warn)
-	c.warnOfAccess(warn)
+	c.warnOfAccess(index, warn)
 	c.warnOfStars(warn)
 	c.warnOfCookies(warn)
 	return out
+}
+
+// warnOfUnreached warns of routes that no request reaches, and of settings that their match rules out.
+func (c *Config) warnOfUnreached(index *routeIndex, warn func(path, text string)) {
+	for i := range c.Routes {
+		late := &c.Routes[i]
+		if at := descendant(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
+			warn(at, "has no effect: a route with match.headers or match.query shares its paths with other routes, so its responses may not decide for them")
+		}
+		for _, j := range index.covering(&late.Match) {
+			if j >= i {
+				break
+			}
+			if early := &c.Routes[j]; early.Match.covers(late.Match) {
+				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches all that it matches")
+				break
+			}
+		}
+	}
 }
 
 // warnOfFilters warns of a state that no filter has, of filters that rotate only when full, and of an open_below that a full

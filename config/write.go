@@ -75,7 +75,7 @@ func (w *writer) setting(s setting, path string, indent int) {
 	case *group:
 		if !s.inline && (!s.override || !w.comments) {
 			w.line(indent, key, s.comment())
-			w.table(v.settings, path, indent+2)
+			w.table(v.settings(), path, indent+2)
 			return
 		}
 	case collection:
@@ -94,7 +94,7 @@ func (w *writer) value(s setting, path string) string {
 		return s.example
 	}
 	if g, ok := s.value.(*group); ok { // with its defaults too
-		return g.settings.flowOf(w.src, path, func(s setting, at string) bool { return w.include(s, at) != leftOut })
+		return g.settings().flowOf(w.src, path, func(s setting, at string) bool { return w.include(s, at) != leftOut })
 	}
 	return s.value.text(w.src, path)
 }
@@ -103,11 +103,11 @@ func (w *writer) elements(c collection, path string, indent int) {
 	for _, e := range c.elements(path) {
 		if e.title != "" {
 			w.line(indent, e.title+":", "")
-			w.table(e.settings, e.path, indent+2)
+			w.table(e.settings(), e.path, indent+2)
 			continue
 		}
 		w.startsElement = true
-		w.table(e.settings, e.path, indent+2)
+		w.table(e.settings(), e.path, indent+2)
 		if note := w.note(e.path); note != "" {
 			w.line(indent+2, "# "+note, "")
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/basicauth"
@@ -45,13 +44,19 @@ const maxFaultsOfFile = 10
 
 // accessFaults checks the users files, and that a route with basic_auth has no Authorization in its cache key.
 func accessFaults(c *config.Config) (faults config.Errors) {
-	for i, r := range c.Routes {
+	checked := map[string]error{} // by file: routes that inherit one have it in common
+	for i := range c.Routes {
+		r := &c.Routes[i]
 		path := r.Access.BasicAuth.UsersFile
 		if path == "" {
 			continue
 		}
 		at := c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
-		_, err := readUsers(path)
+		err, known := checked[path]
+		if !known {
+			_, err = readUsers(path)
+			checked[path] = err
+		}
 		lines := joinedErrors[*basicauth.LineError](err)
 		for _, e := range lines[:min(len(lines), maxFaultsOfFile)] {
 			faults = append(faults, c.Fault(at, e.Error()))
@@ -74,12 +79,19 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 
 // accessWarnings warns of users files that everybody can read.
 func accessWarnings(c *config.Config) (out []config.Warning) {
-	for i, r := range c.Routes {
-		path, at := r.Access.BasicAuth.UsersFile, c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
-		if slices.ContainsFunc(out, func(w config.Warning) bool { return w.Path == at }) {
+	const top = "access.basic_auth.users_file"
+	warned := map[string]bool{}
+	for i := range c.Routes {
+		path := c.Routes[i].Access.BasicAuth.UsersFile
+		if path == "" {
 			continue
 		}
-		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
+		at := c.Given(fmt.Sprintf("routes[%d].%s", i, top), top)
+		if warned[at] {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
+			warned[at] = true
 			out = append(out, c.Warn(at, "everybody on this machine can read the password hashes and try to crack them: want mode 0600 or 0640"))
 		}
 	}

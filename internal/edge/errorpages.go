@@ -68,9 +68,16 @@ func readPage(path string) (*proxy.ErrorPage, error) {
 
 // pageFaults checks the error pages of all routes.
 func pageFaults(c *config.Config) (faults config.Errors) {
-	for i, r := range c.Routes {
-		for _, status := range slices.Sorted(maps.Keys(r.ErrorPages)) {
-			if _, err := readPage(r.ErrorPages[status]); err != nil {
+	checked := map[string]error{} // by file, as in accessFaults
+	for i := range c.Routes {
+		pages := c.Routes[i].ErrorPages
+		for _, status := range slices.Sorted(maps.Keys(pages)) {
+			err, known := checked[pages[status]]
+			if !known {
+				_, err = readPage(pages[status])
+				checked[pages[status]] = err
+			}
+			if err != nil {
 				faults = append(faults, c.Fault(c.Given(fmt.Sprintf("routes[%d].error_pages.%s", i, status), "error_pages."+status), err.Error()))
 			}
 		}

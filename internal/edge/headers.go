@@ -45,15 +45,15 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response.Remove, top.Response.Remove, nil, err)...)
 	_, err = fieldrules.ForOwn(top.Own.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.own", nil, nil, nil, err)...)
-	for i, r := range c.Routes {
-		at := fmt.Sprintf("routes[%d].", i)
+	for i := range c.Routes {
+		r, at := &c.Routes[i], fmt.Sprintf("routes[%d].", i)
 		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Only, r.Headers.Request.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request.Remove, top.Request.Remove, r.Headers.Request.Only, err)...)
 		_, err = fieldrules.ForResponses(r.Headers.Response.Remove, r.Headers.Response.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response.Remove, top.Response.Remove, nil, err)...)
 		_, err = fieldrules.ForOwn(r.Headers.Own.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.own", nil, nil, nil, err)...)
-		faults = append(faults, keyedFieldFaults(c, at, &r, &request)...)
+		faults = append(faults, keyedFieldFaults(c, at, r, &request)...)
 	}
 	return withoutDuplicates(faults)
 }
@@ -105,8 +105,10 @@ func headerFaultsAt(c *config.Config, route, path string, remove, top, only []st
 
 // withoutDuplicates leaves out repeated faults: one inherited setting can be at fault for several routes.
 func withoutDuplicates(faults config.Errors) (out config.Errors) {
+	seen := make(map[config.FieldError]bool, len(faults))
 	for _, f := range faults {
-		if !slices.ContainsFunc(out, func(o *config.FieldError) bool { return *o == *f }) {
+		if !seen[*f] {
+			seen[*f] = true
 			out = append(out, f)
 		}
 	}

@@ -139,9 +139,11 @@ func (e *Edge) nameOrigins() {
 	for _, o := range e.now.Load().origins {
 		inForce = append(inForce, o.config.Name)
 	}
-	e.calls.InForce(inForce, func(name string) bool {
-		return slices.ContainsFunc(e.retired, func(o *origin.Origin) bool { return o.Stats(time.Now()).Name == name })
-	})
+	busy := map[string]bool{}
+	for _, o := range e.retired {
+		busy[o.Stats(time.Now()).Name] = true
+	}
+	e.calls.InForce(inForce, func(name string) bool { return busy[name] })
 }
 
 // listenAt returns the settings of the listener with index i at the start: those of c for the same

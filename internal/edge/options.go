@@ -12,7 +12,6 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
-	"edgeproxy/internal/origin"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
@@ -86,16 +85,14 @@ func window(w config.Window) *admission.FilterOptions {
 
 // routes builds the routes of c to these origins.
 func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
-	byName, hostOf := map[string]*origin.Origin{}, map[string]string{}
+	byName := make(map[string]liveOrigin, len(origins))
 	for _, o := range origins {
-		byName[o.config.Name] = o.origin
-		if h := o.config.HostHeader; h != config.HostClient && h != config.HostServer {
-			hostOf[o.config.Name] = h
-		}
+		byName[o.config.Name] = o
 	}
-	var routes []proxy.Route
+	routes := make([]proxy.Route, 0, len(c.Routes))
 	users, read := map[string]*basicauth.Users{}, map[string]*proxy.ErrorPage{}
-	for _, r := range c.Routes {
+	for i := range c.Routes {
+		r := &c.Routes[i]
 		rule, err := ruleOf(r.Admission)
 		if err != nil {
 			return nil, err
@@ -108,7 +105,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
-		answer, err := ownAnswer(&r)
+		answer, err := ownAnswer(r)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
@@ -116,15 +113,16 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
-		pages, err := errorPages(&r, read)
+		pages, err := errorPages(r, read)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
+		to := byName[r.Origin] // the zero value for a route that answers itself
 		routes = append(routes, proxy.Route{
 			ErrorPages: pages,
-			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(c, &r), Answer: answer, Access: access,
+			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(r, &to.config), Answer: answer, Access: access,
 			Name: r.Name, Match: matchOf(&r.Match),
-			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
+			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
 			Request: request, Response: response, Own: own, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies, KeepCookies: r.Cache.KeepCookies,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
@@ -141,19 +139,22 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 	return routes, nil
 }
 
+// fixedHost returns the Host that o gets instead of the client's or its server's, "" if it gets one of these.
+func fixedHost(o *config.Origin) string {
+	if o.HostHeader == config.HostClient || o.HostHeader == config.HostServer {
+		return ""
+	}
+	return o.HostHeader
+}
+
 // rewriteRule returns how a route changes the target and host that it sends to its origin; nil: it changes nothing.
-func rewriteRule(c *config.Config, r *config.Route) *rewrite.Rule {
+func rewriteRule(r *config.Route, to *config.Origin) *rewrite.Rule {
 	if !r.Rewrites() {
 		return nil
 	}
 	var hosts []string
-	for _, o := range c.Origins {
-		if o.Name != r.Origin {
-			continue
-		}
-		for _, s := range o.Servers {
-			hosts = append(hosts, s.Host)
-		}
+	for _, s := range to.Servers {
+		hosts = append(hosts, s.Host)
 	}
 	return rewrite.New(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
 }

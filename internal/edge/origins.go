@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"reflect"
-	"slices"
 	"time"
 
 	"edgeproxy/config"
@@ -23,13 +22,15 @@ type liveOrigin struct {
 // keeps its connections and the state of its servers. After an error no new origin is left
 // open.
 func (e *Edge) buildOrigins(c *config.Config, before []liveOrigin) (origins []liveOrigin, err error) {
+	named := make(map[string]liveOrigin, len(before)) // the origins of before by name, which is one of their settings
+	for _, b := range before {
+		named[b.config.Name] = b
+	}
+	origins = make([]liveOrigin, 0, len(c.Origins))
 	for i := range c.Origins {
 		o := liveOrigin{config: c.Origins[i], files: digestOf(&c.Origins[i].TLS)}
-		same := slices.IndexFunc(before, func(b liveOrigin) bool {
-			return b.files == o.files && reflect.DeepEqual(b.config, o.config)
-		})
-		if same >= 0 {
-			origins = append(origins, before[same])
+		if same, ok := named[o.config.Name]; ok && same.files == o.files && reflect.DeepEqual(same.config, o.config) {
+			origins = append(origins, same)
 			continue
 		}
 		if o.origin, err = e.newOrigin(c, &c.Origins[i]); err != nil {
@@ -65,8 +66,12 @@ func closeOrigins(origins, kept []liveOrigin) {
 
 // originsNotIn returns the origins that are not in others.
 func originsNotIn(origins, others []liveOrigin) (out []*origin.Origin) {
+	in := make(map[*origin.Origin]bool, len(others))
+	for _, o := range others {
+		in[o.origin] = true
+	}
 	for _, o := range origins {
-		if !slices.ContainsFunc(others, func(k liveOrigin) bool { return k.origin == o.origin }) {
+		if !in[o.origin] {
 			out = append(out, o.origin)
 		}
 	}

@@ -44,10 +44,11 @@ type Metrics struct {
 	proxy atomic.Pointer[Proxy]
 	none  *routeMetrics
 
-	mu     sync.Mutex
-	routes []*routeMetrics // that have series, in the order in which they came
-	names  series.Names    // theirs
-	came   uint32          // how many there have been
+	mu      sync.Mutex
+	routes  []*routeMetrics          // that have series, in the order in which they came
+	byRoute map[string]*routeMetrics // the same by name
+	names   series.Names             // theirs
+	came    uint32                   // how many there have been
 
 	hosts     []*hostMetrics // that have series
 	hostNames series.Names   // theirs
@@ -97,7 +98,7 @@ var behindWords = [behindCount]string{"stored", "origin", "cut"}
 // NewMetrics returns the metrics of a Proxy, registered with r.
 func NewMetrics(r prometheus.Registerer, o MetricsOptions) *Metrics {
 	m := &Metrics{
-		options: o, sums: newRouteMetrics(""),
+		options: o, sums: newRouteMetrics(""), byRoute: map[string]*routeMetrics{},
 		overload:         newRefusals("requests_in_flight"),
 		overRate:         newRefusals("rate"),
 		overShare:        newRefusals("requests_in_flight_share"),
@@ -122,29 +123,20 @@ func NewMetrics(r prometheus.Registerer, o MetricsOptions) *Metrics {
 func (m *Metrics) forRoute(name string) *routeMetrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := m.routeLocked(name); r != nil {
+	if r := m.byRoute[name]; r != nil {
 		return r
 	}
 	r := newRouteMetrics(name)
 	r.ordinal = m.came
 	m.came++
 	m.routes = append(m.routes, r)
+	m.byRoute[name] = r
 	m.names.Add(name)
 	return r
 }
 
 func newRouteMetrics(name string) *routeMetrics {
 	return &routeMetrics{name: name, fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
-}
-
-// routeLocked returns the counters of a route that has series, nil if it has none.
-func (m *Metrics) routeLocked(name string) *routeMetrics {
-	for _, r := range m.routes {
-		if r.name == name {
-			return r
-		}
-	}
-	return nil
 }
 
 // all returns the counters of every route that has series, and the sums of the others.

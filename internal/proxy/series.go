@@ -30,13 +30,14 @@ func (m *Metrics) inForce(routes []*route) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	gone := m.names.Change(names, func(name string) bool { return m.routeLocked(name).busy.Load() > 0 })
+	gone := m.names.Change(names, func(name string) bool { return m.byRoute[name].busy.Load() > 0 })
 	if len(gone) == 0 {
 		return
 	}
 	for _, name := range gone {
-		r := m.routeLocked(name)
+		r := m.byRoute[name]
 		r.gone = true
+		delete(m.byRoute, name)
 		m.gone.add(r)
 		m.sums.add(r)
 	}
