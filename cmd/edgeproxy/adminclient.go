@@ -50,10 +50,16 @@ func ask(ctx context.Context, address, method, path, token string, body []byte) 
 		return nil, &usageError{fmt.Errorf("--admin %w", err)}
 	}
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-		return nil, fmt.Errorf("%s: %w; is the proxy running, and is this its admin.address?", address, dial.Err)
+		return nil, &notReachedError{fmt.Errorf("%s: %w; is the proxy running, and is this its admin.address?", address, dial.Err)}
 	}
 	return res, err
 }
+
+// notReachedError says that there was no connection, so the proxy was asked nothing.
+type notReachedError struct{ err error }
+
+func (e *notReachedError) Error() string { return e.err.Error() }
+func (e *notReachedError) Unwrap() error { return e.err }
 
 // notOurs says that something has answered that is no admin listener, or one whose documents have another form.
 const notOurs = "not the answer of an admin listener of this version; is this admin.address?"

@@ -96,6 +96,8 @@ type logLine struct {
 	Error     string   `json:"error"`
 	Warning   string   `json:"warning"`
 
+	Cause, Result string // of a reload
+
 	// Of what is about a request.
 	Host, Target, Route, Client, Origin string
 	RequestID                           string `json:"request_id"`

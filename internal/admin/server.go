@@ -74,10 +74,9 @@ type Options struct {
 	// Top returns the hosts and URLs with the most traffic, in lists of at most rows, and Requests the oldest requests in
 	// progress, at most rows. The form is as in Status. Nil: no such path.
 	Top, Requests func(rows int) any
-	// Reload reloads the configuration. It returns the status of the answer and its body,
-	// in a form that encoding/json can encode. It returns soon after its context ends. Nil:
-	// no such path.
-	Reload func(context.Context) (status int, answer any)
+	// Reload reloads the configuration, and waits for reloads before it. It returns the status of the answer and its body,
+	// in a form that encoding/json can encode. Nil: no such path.
+	Reload func() (status int, answer any)
 	// Disk shows the disk tier; nil: no such paths.
 	Disk Disk
 	// Panics counts panics of handlers; nil counts none.

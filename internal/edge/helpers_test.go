@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // built returns a proxy that is not started. It is stopped at the end of the test.
-func built(t *testing.T, c *config.Config, o Options) *Edge {
+func built(t testing.TB, c *config.Config, o Options) *Edge {
 	t.Helper()
 	e, err := New(c, slog.New(slog.DiscardHandler), o)
 	if err != nil {

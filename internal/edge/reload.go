@@ -1,9 +1,9 @@
 package edge
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -18,7 +18,6 @@ import (
 // Reasons why a reload does not happen.
 var (
 	errDraining = errors.New("the proxy is shutting down")
-	errBusy     = errors.New("another reload is in progress")
 	errNoFile   = errors.New("serve was started from flags, without a file: there is nothing to reload")
 )
 
@@ -50,8 +49,16 @@ type Change struct {
 	New  string `json:"new"`
 }
 
+// What became of a reload, in its document and in the log.
+const (
+	ResultApplied   = "applied"   // settings have changed
+	ResultUnchanged = "unchanged" // the file was applied, and each live setting has the value that it had
+	ResultRefused   = "refused"   // the file has mistakes: nothing has changed
+)
+
 // Reloaded is the document of a successful POST /reload.
 type Reloaded struct {
+	Result  string   `json:"result"` // ResultApplied or ResultUnchanged
 	File    string   `json:"file"`
 	Changed []Change `json:"changed"`
 	Restart []Change `json:"needs_restart"` // differ from the values in force
@@ -59,6 +66,7 @@ type Reloaded struct {
 
 // Refusal is the document of a failed POST /reload. Nothing has changed.
 type Refusal struct {
+	Result   string   `json:"result,omitempty"` // ResultRefused; "" if the file was not read
 	Error    string   `json:"error"`
 	Problems []string `json:"problems,omitempty"` // FILE:LINE:COL: key: value: what is wanted
 }
@@ -123,21 +131,21 @@ func (r *reloader) status() *ReloadStatus {
 // changed reloads if the content differs from what was read last.
 func (r *reloader) changed() {
 	if data, err := readRegular(r.source.File); err == nil && sha256.Sum256(data) != r.lastDigest() {
-		_, _ = r.reload(context.Background(), "file") // the error is logged
+		_, _ = r.reload("file") // the error is logged
 	}
 }
 
 // lastDigest returns the digest of the file as it was read last, or zero during shutdown.
 func (r *reloader) lastDigest() (digest [sha256.Size]byte) {
-	if r.acquire(context.Background()) == nil {
+	if r.acquire() == nil {
 		digest = r.source.digest
 		r.turn <- struct{}{}
 	}
 	return digest
 }
 
-// acquire waits for turn. It fails with errDraining during shutdown, and with errBusy when ctx ends.
-func (r *reloader) acquire(ctx context.Context) error {
+// acquire waits for turn. It fails with errDraining during shutdown.
+func (r *reloader) acquire() error {
 	if r.edge.draining.Load() {
 		return errDraining
 	}
@@ -146,17 +154,15 @@ func (r *reloader) acquire(ctx context.Context) error {
 		return nil
 	case <-r.closed:
 		return errDraining
-	case <-ctx.Done():
-		return errBusy
 	}
 }
 
 // reload applies the file. After an error nothing has changed. cause is for the log.
-func (r *reloader) reload(ctx context.Context, cause string) (*Reloaded, error) {
+func (r *reloader) reload(cause string) (*Reloaded, error) {
 	if r == nil || r.source.File == "" {
 		return nil, errNoFile
 	}
-	if err := r.acquire(ctx); err != nil {
+	if err := r.acquire(); err != nil {
 		return nil, err
 	}
 	defer func() { r.turn <- struct{}{} }()
@@ -170,39 +176,44 @@ func (r *reloader) reload(ctx context.Context, cause string) (*Reloaded, error) 
 	}
 	status := *r.last.Load()
 	if err != nil {
-		log.Error("the configuration was not reloaded; the running one stays in force", "error", err)
+		log.Error("the configuration was not reloaded; the running one stays in force", "result", ResultRefused, "error", err)
 		status.Successful, status.Error = false, err.Error()
 		r.last.Store(&status)
 		return nil, err
 	}
-	a := &Reloaded{File: r.source.File, Changed: []Change{}, Restart: []Change{}}
-	for _, change := range config.Changes(before, c) {
-		if change.Live {
-			a.Changed = append(a.Changed, Change{change.Path, change.Old, change.New})
-		}
-	}
-	for _, change := range config.Changes(r.edge.config, c) {
-		if !change.Live {
-			a.Restart = append(a.Restart, Change{change.Path, change.Old, change.New})
-		}
-	}
+	a := r.changes(before, c)
 	status.Successful, status.Error, status.Success, status.Restart = true, "", now.UTC().Round(time.Millisecond), a.Restart
 	r.last.Store(&status)
 	for _, w := range Warnings(c) {
 		log.Warn("configuration", "warning", w.String())
 	}
-	log.Info("configuration reloaded", "changed", paths(a.Changed))
+	log.Info("configuration reloaded", "result", a.Result, "settings", len(a.Changed), "changed", paths(a.Changed), "seconds", time.Since(now).Seconds())
 	if len(a.Restart) > 0 {
 		log.Warn("changed settings need a restart", "settings", paths(a.Restart))
 	}
 	return a, nil
 }
 
+// changes returns what a reload that replaced the configuration before by c has changed.
+func (r *reloader) changes(before, c *config.Config) *Reloaded {
+	a := &Reloaded{Result: ResultUnchanged, File: r.source.File, Changed: []Change{}, Restart: []Change{}}
+	for _, change := range config.Changes(before, c) {
+		if change.Live {
+			a.Changed = append(a.Changed, Change{change.Path, change.Old, change.New})
+			a.Result = ResultApplied
+		}
+	}
+	for _, change := range config.RestartChanges(r.edge.config, c) {
+		a.Restart = append(a.Restart, Change{change.Path, change.Old, change.New})
+	}
+	return a
+}
+
 // Reload reloads the configuration because of cause, such as the name of a signal, and waits for the end of it. After a
 // failure nothing has changed. The log has the result.
 func (e *Edge) Reload(cause string) {
 	e.panics.Quietly(func() {
-		_, err := e.reloader.reload(context.Background(), cause)
+		_, err := e.reloader.reload(cause)
 		if errors.Is(err, errNoFile) || errors.Is(err, errDraining) {
 			e.log.Warn("the configuration was not reloaded", "cause", cause, "error", err)
 		}
@@ -231,26 +242,33 @@ func (r *reloader) load() (*config.Config, error) {
 	return c, validateBeside(c, r.edge.config)
 }
 
+// maxLoggedPaths bounds the settings that one line of the log names. The answer to a request names all.
+const maxLoggedPaths = 100
+
+// paths returns the settings' paths for the log.
 func paths(changes []Change) []string {
-	out := make([]string, len(changes))
+	out := make([]string, 0, min(len(changes), maxLoggedPaths)+1)
 	for i, c := range changes {
-		out[i] = c.Path
+		if i == maxLoggedPaths {
+			return append(out, fmt.Sprintf("and %d more", len(changes)-i))
+		}
+		out = append(out, c.Path)
 	}
 	return out
 }
 
 // serveRequest answers POST /reload: it is admin.Options.Reload.
-func (r *reloader) serveRequest(ctx context.Context) (status int, answer any) {
-	a, err := r.reload(ctx, "request")
-	refusal := Refusal{}
+func (r *reloader) serveRequest() (status int, answer any) {
+	a, err := r.reload("request")
+	refusal := Refusal{Result: ResultRefused}
 	var faults config.Errors
 	switch {
 	case err == nil:
 		return http.StatusOK, a
-	case errors.Is(err, errDraining), errors.Is(err, errBusy):
-		status = http.StatusServiceUnavailable
+	case errors.Is(err, errDraining):
+		status, refusal.Result = http.StatusServiceUnavailable, ""
 	case errors.Is(err, errNoFile):
-		status = http.StatusConflict
+		status, refusal.Result = http.StatusConflict, ""
 	case errors.As(err, &faults):
 		status, refusal.Problems = http.StatusUnprocessableEntity, strings.Split(faults.Error(), "\n")
 	default:

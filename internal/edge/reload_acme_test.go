@@ -38,7 +38,7 @@ origins: {app: {servers: ["http://127.0.0.1:9"]}}
 				t.Fatal(err)
 			}
 			renameOver(t, from.File, file(names, ""))
-			_, err = e.reloader.reload(t.Context(), "test")
+			_, err = e.reloader.reload("test")
 			if _, ok := errors.AsType[config.Errors](err); !ok || !strings.Contains(err.Error(), "tls.certificates: want a certificate for www.example.com, or a restart") {
 				t.Errorf("without the file: got %v, want it refused", err)
 			}
@@ -47,7 +47,7 @@ origins: {app: {servers: ["http://127.0.0.1:9"]}}
 			}
 			// Names are decided at the start: they are named, and nothing of them is applied.
 			renameOver(t, from.File, file(names+", new.example", own))
-			a, err := e.reloader.reload(t.Context(), "test")
+			a, err := e.reloader.reload("test")
 			if err != nil || len(a.Changed) != 0 || !slices.ContainsFunc(a.Restart, func(c Change) bool { return c.Path == "tls.acme.names" }) {
 				t.Errorf("another name: got %+v, %v, want tls.acme.names to need a restart", a, err)
 			}

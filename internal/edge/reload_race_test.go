@@ -41,7 +41,7 @@ admission: {policy: second-hit, open_below: 0.%d}
 		})
 		all.Go(func() {
 			for range 7 {
-				if _, err := e.reloader.reload(t.Context(), "test"); err != nil {
+				if _, err := e.reloader.reload("test"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -49,18 +49,18 @@ admission: {policy: second-hit, open_below: 0.%d}
 	}
 	for i := range 7 {
 		renameOver(t, from.File, file(i+1))
-		_, _ = e.reloader.reload(t.Context(), "test")
+		_, _ = e.reloader.reload("test")
 	}
 	all.Wait()
 	var late sync.WaitGroup
 	late.Go(func() {
 		for range 5 {
-			_, _ = e.reloader.reload(t.Context(), "test")
+			_, _ = e.reloader.reload("test")
 		}
 	})
 	e.Stop(t.Context())
 	late.Wait()
-	if _, err := e.reloader.reload(t.Context(), "test"); err == nil {
+	if _, err := e.reloader.reload("test"); err == nil {
 		t.Error("a proxy that has stopped reloads")
 	}
 	e.ReopenLogs()
