@@ -56,7 +56,17 @@ type Memory struct {
 	MaxBytes       Size // of the whole tier
 	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
 	StageBytes     Size // of MaxBytes, for responses requested once; 0 is none, at most half of MaxBytes
+	Eviction       Eviction
 }
+
+// Eviction is how the memory tier makes room.
+type Eviction string
+
+// The values of Eviction.
+const (
+	EvictionRistretto Eviction = "ristretto"  // what is asked for least goes first
+	EvictionSizeAware Eviction = "size-aware" // what is worth least by uses, recency and size goes first
+)
 
 // Limits bounds what clients may ask of the process. Their ranges are in the table.
 type Limits struct {

@@ -102,6 +102,8 @@ func (m *Memory) table() table {
 		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asDependent(),
 		restart("stage_bytes", size(&m.StageBytes, 0).atLeast(minStageBytes).zero().withError("want 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
 			"The part of max_bytes for responses requested once: the second request is then a hit.").asDependent(),
+		restart("eviction", enum(&m.Eviction, EvictionRistretto, EvictionRistretto, EvictionSizeAware),
+			"How memory makes room. ristretto gives up what is asked for least. size-aware goes by uses, recency and size: more hits and fewer writes, and fewer large responses."),
 	}
 }
 

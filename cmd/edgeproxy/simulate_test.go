@@ -330,7 +330,7 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 	}
 	f("max-object", "0", "want more than nothing")
 	f("max-object", "9", "want a size with a unit")
-	f("eviction", "fifo", "want lru, s3fifo, sieve, gdsf, size-aware or ristretto")
+	f("eviction", "fifo", "want lru, s3fifo, sieve, gdsf, competing, size-aware or ristretto")
 	f("goal", "cheap", "want fewest_writes, balanced, most_hits")
 	f("format", "xml", "want seq, combined")
 	f("fields", "url", `"url": want ROLE=FIELD with a role of target, host, bytes`)

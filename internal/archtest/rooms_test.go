@@ -65,7 +65,7 @@ func rooms() map[string]room {
 		"internal/client":          {},
 		"internal/buffer":          {},
 		"internal/cache": {
-			ours:   []string{"internal/buffer", "internal/cache/disk", "internal/field", "internal/pinned", "internal/rfc9111"},
+			ours:   []string{"internal/buffer", "internal/cache/disk", "internal/eviction", "internal/field", "internal/pinned", "internal/rfc9111"},
 			third:  []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 			unsafe: true,
 		},

@@ -178,6 +178,7 @@ func newBlockIn(more int, room []uint64) *Object {
 	}
 	o := objectIn(room)
 	o.marks.Store(0)
+	o.used.Store(0)
 	o.place = 0
 	return o
 }

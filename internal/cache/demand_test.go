@@ -29,7 +29,7 @@ func TestFrequencyBeatsRecencyInASmallCache(t *testing.T) {
 func TestRejectionsAreCounted(t *testing.T) {
 	testkit.Plain(t, "under the race detector ristretto drops the look-ups that it samples")
 	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t, 1<<20, 64<<10)
+		s := newRistrettoStore(t)
 		names := fillPopular(t, s)
 		for i := range 300 {
 			e := plain(fmt.Sprintf("/unpopular/%d", i), 0, 4000)
@@ -47,7 +47,7 @@ func TestRejectionsAreCounted(t *testing.T) {
 func TestDemandInTheWindowCountsWhenTheEntryMovesOn(t *testing.T) {
 	testkit.Plain(t, "under the race detector ristretto drops the look-ups that it samples")
 	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t, 1<<20, 64<<10)
+		s := newRistrettoStore(t)
 		fillPopular(t, s)
 		wanted := plain("/wanted", 0, 4000)
 		mustPut(t, s, wanted)

@@ -19,7 +19,7 @@
 //	stage      first sightings, with an index       stage.go, promote.go
 //	memory:
 //	  window   the newest entries                   clock.go
-//	  main     the entries requested most           main.go (ristretto), regions.go
+//	  main     the entries worth most               main.go, sampled.go (ristretto), ranked.go, regions.go
 //	  index    which URLs have variants, and by     index.go, lists.go, clock.go
 //	           which request fields they vary
 //	content    of an entry                          content.go

@@ -16,7 +16,7 @@ func TestAGuestIsRevisedThatBecomesTheHostMeanwhile(t *testing.T) {
 		if round == 500 {
 			t.Fatal("the guest has never become the host")
 		}
-		s := newStore(t, 1<<20, 64<<10)
+		s := newRistrettoStore(t)
 		for i := range 14 {
 			mustPut(t, s, plain(fmt.Sprintf("/popular/%d", i), 1, 60<<10))
 			for range 200 {

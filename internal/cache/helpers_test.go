@@ -2,6 +2,7 @@ package cache
 
 import (
 	"encoding/binary"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,14 +16,43 @@ func newStore(tb testing.TB, maxBytes, maxObjectBytes int64) *Store {
 	return newStoreOf(tb, Options{MaxBytes: maxBytes, MaxObjectBytes: maxObjectBytes, MaxVariants: 32})
 }
 
+// anyEviction is the eviction of the stores of tests that hold for any.
+var anyEviction = func() Eviction {
+	if os.Getenv("EDGEPROXY_TEST_EVICTION") == "size-aware" {
+		return SizeAware
+	}
+	return Ristretto
+}()
+
 func newStoreOf(tb testing.TB, o Options) *Store {
 	tb.Helper()
+	if o.Eviction == 0 {
+		o.Eviction = anyEviction
+	}
 	s, err := New(o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(s.Close)
 	return s
+}
+
+// newRistrettoStore returns a Store of 1 MiB with ristretto and a stage of 64 KiB.
+func newRistrettoStore(tb testing.TB) *Store {
+	tb.Helper()
+	s, err := New(Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 64 << 10})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Close)
+	return s
+}
+
+// settleRistretto waits until ristretto has done what it was given.
+func settleRistretto(s *Store) {
+	if k, ok := s.main.keeper.(*sampled); ok {
+		k.cache.Wait()
+	}
 }
 
 // sum hashes with a fixed seed, so that runs repeat.
@@ -205,10 +235,10 @@ func checkBooks(tb testing.TB, s *Store, names map[string]Key) {
 	memory.Bytes -= st.IndexBytes
 	check(Memory, memory)
 	check(Stage, st.Stage)
-	s.main.cache.Wait()
-	used := s.main.cache.MaxCost() - s.main.cache.RemainingCost()
+	settleRistretto(s)
+	used := s.main.used()
 	if want := memory.Bytes - s.window.bytes.Load(); used != want {
-		tb.Errorf("ristretto: got %d bytes in its books, want %d", used, want)
+		tb.Errorf("main: got %d bytes in its books, want %d", used, want)
 	}
 	checkStage(tb, s)
 	checkBounds(tb, s)

@@ -19,6 +19,9 @@ func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 	if s.disk != nil && !heldBack {
 		s.disk.touch(it)
 	}
+	if s.ranked != nil {
+		it.useAt(s.ranked.tick.Load())
+	}
 	return it.use(), heldBack
 }
 
@@ -28,7 +31,10 @@ func (s *Store) find(k Key) (it *Object, heldBack bool) {
 		// Main is asked also after a hit: that is how ristretto learns of the demand
 		// by which it judges the entry when its time in the window is over.
 		it, landed := s.window.find(k)
-		m, left := s.main.look(k)
+		if landed && s.ranked != nil {
+			return it, false
+		}
+		m, left := s.lookInMain(k)
 		if landed {
 			return it, false
 		}
@@ -40,6 +46,13 @@ func (s *Store) find(k Key) (it *Object, heldBack bool) {
 			return it, heldBack
 		}
 	}
+}
+
+func (s *Store) lookInMain(k Key) (it *Object, left bool) {
+	if s.ranked != nil {
+		return s.ranked.look(k)
+	}
+	return s.main.look(k)
 }
 
 // findElsewhere looks for an entry that neither window nor main had when they were asked. It may be staged, or it may

@@ -105,7 +105,7 @@ func TestMovingIsNeverAMiss(t *testing.T) {
 // A promotion into a full window waits for ristretto; the entry stays staged
 // until it has landed.
 func TestStagedEntryIsFoundWhileItsPromotionMakesRoom(t *testing.T) {
-	s := newStagedStore(t, 64<<10)
+	s := newRistrettoStore(t)
 	e := variant("/a", "1", 8, "Accept")
 	mustStage(t, s, e)
 	for i := range 20 {
@@ -116,7 +116,7 @@ func TestStagedEntryIsFoundWhileItsPromotionMakesRoom(t *testing.T) {
 	moved := func(i *ristretto.Item[uint32]) { // on ristretto's worker, with the writer waiting
 		fields = fieldsOf(s, "/a")
 		seen = append(seen, tierOf(s, "/a\x001"))
-		s.main.left(i, rejected)
+		s.main.left(s.main.blocks.at(i.Value), rejected, i.Cost)
 	}
 	refuse, err := ristretto.NewCache(&ristretto.Config[uint64, uint32]{
 		NumCounters: 1000, MaxCost: 1, BufferItems: 64, IgnoreInternalCost: true,
@@ -125,9 +125,9 @@ func TestStagedEntryIsFoundWhileItsPromotionMakesRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := s.main.cache
-	t.Cleanup(kept.Close)
-	s.main.cache = refuse
+	k := s.main.keeper.(*sampled) //nolint:forcetypeassert // as asked for
+	t.Cleanup(k.cache.Close)
+	k.cache = refuse
 	s.limits.windowBytes, s.limits.offerBytes = s.window.bytes.Load(), 0 // full
 	mustPromote(t, s, "/a\x001")
 	if !slices.Equal(seen, []Tier{Stage}) || len(fields) != 1 {

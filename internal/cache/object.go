@@ -15,13 +15,12 @@ import (
 // one allocation for each stored response, and has no pointers to follow. Larger content has memory of its own, or is
 // in a File.
 //
-// An Object never changes, except for marks and place. What its methods return are parts of it. They may be kept as
+// An Object never changes, except for marks, used and place. What its methods return are parts of it. They may be kept as
 // long as needed, even after it has left the cache, and nobody may write to them. It is safe for concurrent use. Only
 // this package makes Objects, and nobody copies one.
 type Object struct {
-	marks        atomic.Uint32 // see item.go; only marks and place change
-	status       uint16
-	form         form
+	marks        atomic.Uint32 // see item.go; only marks, used and place change
+	used         atomic.Uint32 // the tick of the last use; see ranked.go
 	key          Key
 	serial, born uint64
 	received     int64 // see epoch.go
@@ -31,6 +30,8 @@ type Object struct {
 	headerBytes  uint32
 	bodyBytes    uint32 // length of the content within the block
 	place        uint32 // its number in blocks, 0: it has none; the writer's, see regions.go
+	status       uint16
+	form         form
 }
 
 // form says what the tail has, and has the booleans of the Policy.

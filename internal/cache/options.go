@@ -21,6 +21,8 @@ type Options struct {
 	// StageBytes is the part of MaxBytes for first sightings: 0 for no stage, up to half of MaxBytes. The stage's
 	// tables take another 1 to 2 % of it.
 	StageBytes int64
+	// Eviction decides what the main part gives up; 0 is Ristretto.
+	Eviction Eviction
 	// Pinned counts the bodies that have left and are still being sent; nil counts none.
 	Pinned *pinned.Total
 	// Disk stores admitted responses in place of memory. Memory then holds staged responses and copies of those
@@ -35,6 +37,15 @@ type Options struct {
 	// Metrics exports the Store's counters; nil exports none.
 	Metrics *Metrics
 }
+
+// Eviction is how the main part makes room.
+type Eviction uint8
+
+// The evictions.
+const (
+	Ristretto Eviction = iota // gives up what is asked for least, of some that it draws
+	SizeAware                 // gives up what is worth least by uses, recency and size
+)
 
 // Shares of MaxBytes without the stage. The window needs room for one object of any allowed size, or nothing that large
 // could land. The rest is the main part: at least half, and larger than the window.

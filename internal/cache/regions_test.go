@@ -68,7 +68,7 @@ func checkBlocks(tb testing.TB, s *Store) {
 	tb.Helper()
 	b := &s.main.blocks
 	numbers := map[uint32]bool{}
-	s.main.cache.IterValues(func(n uint32) bool { numbers[n] = true; return false })
+	s.main.numbers(func(n uint32) bool { numbers[n] = true; return false })
 	held, landed, alone := map[*region]int{}, map[*region]int{}, 0
 	s.window.each(func(o *Object) {
 		if o.place == 0 {
@@ -204,7 +204,7 @@ func TestObjectsStayWhatTheyAreWhileRegionsAreEmptied(t *testing.T) {
 		churn(s, r, names, version+1)
 		if version%1000 == 0 {
 			s.mu.Lock()
-			s.main.cache.Wait()
+			settleRistretto(s)
 			checkBlocks(t, s)
 			s.mu.Unlock()
 		}
@@ -299,11 +299,11 @@ func TestALookUpThatMeetsAReplacementFindsIt(t *testing.T) {
 		mustPut(t, s, told("/"+strconv.Itoa(i), uint64(i+1), 300))
 	}
 	k := sum("/a")
-	n, ok := s.main.cache.Get(k.Hi)
-	if !ok {
+	held := s.main.find(k)
+	if held == nil {
 		t.Fatal("got nothing in main")
 	}
-	place := s.main.blocks.places.at(n)
+	place := s.main.blocks.places.at(held.place)
 	was := place.Swap(0) // as if it had left since the look-up had its number
 	if it, left := s.main.look(k); it != nil || !left {
 		t.Errorf("got %v and left %v, want nothing, since it has left", it, left)

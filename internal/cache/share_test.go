@@ -33,7 +33,7 @@ func held(s *Store) (items []*Object) {
 // once. No write may be in progress.
 func checkShares(tb testing.TB, s *Store) {
 	tb.Helper()
-	s.main.cache.Wait()
+	settleRistretto(s)
 	var want int64
 	bodies := map[*byte]bool{}
 	shared := 0

@@ -14,6 +14,7 @@ type Store struct {
 	books  ledger // of the memory tier
 	window *clock[*Object]
 	main   *mainPart
+	ranked *ranked // of main; nil: it has ristretto
 	index  *clock[*record]
 	stage  *stage
 	pinned *pinned.Total // nil: not counted
@@ -49,9 +50,10 @@ func New(o Options) (*Store, error) {
 		renewed: newClock[*renewal](l.renewedBytes/bytesPerChain, 0),
 	}
 	s.books.now, s.stage = o.Now, newStage(l.stageBytes, o.Now)
-	if s.main, err = newMainPart(l.mainBytes, s.costLocked, s.leftLocked); err != nil {
+	if s.main, err = newMainPart(o.Eviction, l.mainBytes, s.costLocked, s.leftLocked); err != nil {
 		return nil, err
 	}
+	s.ranked, _ = s.main.keeper.(*ranked)
 	if o.Metrics != nil {
 		o.Metrics.store.Store(s)
 	}

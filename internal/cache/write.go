@@ -362,6 +362,9 @@ func (s *Store) unlock() {
 // one of them. It takes over the uses of the older entry, for the variant is the same.
 func (s *Store) landLocked(it *Object) {
 	cost := s.costLocked(it)
+	if s.ranked != nil {
+		it.used.Store(s.ranked.advance())
+	}
 	s.books.landed(it, cost, s.newContentBytesLocked(it))
 	if _, old := s.window.put(it.key, it, cost); old != nil {
 		it.follow(old.value)

@@ -92,6 +92,8 @@ type setup struct {
 	keys                int     // of a generation; there are two, rotated by fill alone; 0: window auto
 	rate                float64 // of false positives
 	capacity, maxObject int64   // bytes
+	stage               int64   // of capacity
+	eviction            config.Eviction
 }
 
 // setups returns one for each policy. At these rates no key is taken for another,
@@ -130,6 +132,12 @@ func (s *setup) flags() []string {
 		"--policy", string(s.policy), "--capacity", strconv.FormatInt(s.capacity, 10) + "B",
 		"--max-object", strconv.FormatInt(s.maxObject, 10) + "B",
 	}
+	if s.eviction != "" {
+		flags = append(flags, "--eviction", string(s.eviction))
+	}
+	if s.stage > 0 {
+		flags = append(flags, "--stage", strconv.FormatInt(s.stage, 10)+"B")
+	}
 	if s.moreThan > 0 {
 		flags = append(flags, "--more-than", strconv.Itoa(s.moreThan))
 	}
@@ -161,7 +169,7 @@ func (s *setup) config(t *testing.T, origin string) *config.Config {
 	}
 	c.Admission.SecondHit, c.Admission.Counting.Window = window, window
 	c.Routes[0].Admission.MoreThan, c.Routes[0].Admission.Probability = s.moreThan, s.probability
-	c.Cache.Memory = config.Memory{MaxBytes: config.Size(s.capacity), MaxObjectBytes: config.Size(s.maxObject)}
+	c.Cache.Memory = config.Memory{MaxBytes: config.Size(s.capacity), MaxObjectBytes: config.Size(s.maxObject), StageBytes: config.Size(s.stage), Eviction: s.eviction}
 	c.Admission.State = filepath.Join(t.TempDir(), "sightings")
 	g, err := admission.New(admission.Options{State: &admission.StateOptions{Path: c.Admission.State, Seed: 1}}, time.Now())
 	if err != nil {

@@ -28,12 +28,20 @@ func (e *Edge) cacheOptions() cache.Options {
 	o := cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		StageBytes:  int64(c.Cache.Memory.StageBytes),
+		Eviction:    evictionOf(c.Cache.Memory.Eviction),
 		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry), Now: time.Now,
 	}
 	if e.disk != nil {
 		o.Disk, o.MaxDiskObjectBytes = e.disk, int64(c.Cache.Disk.MaxObjectBytes)
 	}
 	return o
+}
+
+func evictionOf(e config.Eviction) cache.Eviction {
+	if e == config.EvictionSizeAware {
+		return cache.SizeAware
+	}
+	return cache.Ristretto
 }
 
 // admissionOptions asks for the filters that routes use, and for no others.

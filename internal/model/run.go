@@ -98,7 +98,7 @@ func newStorage(s Setting, objects []trace.Object) (storage, error) {
 }
 
 func newMemory(s Setting, objects []trace.Object) (memory, error) {
-	if s.Eviction == Ristretto {
+	if s.Eviction.OfTheProxy() {
 		return newMemoryTier(s, objects)
 	}
 	return newExactStorage(s, objects), nil

@@ -18,12 +18,15 @@ const (
 	S3FIFO    Eviction = "s3fifo"     // three FIFO queues; Yang et al., SOSP 2023
 	SIEVE     Eviction = "sieve"      // one queue and a hand; Zhang et al., NSDI 2024
 	GDSF      Eviction = "gdsf"       // GreedyDual-Size-Frequency; Cherkasova, 1998
-	SizeAware Eviction = "size-aware" // by uses, recency and size, against newcomers; package eviction
-	Ristretto Eviction = "ristretto"  // the proxy's own memory tier, with its overhead for each entry
+	Competing Eviction = "competing"  // by uses, recency and size, and newcomers compete; package eviction
+	SizeAware Eviction = "size-aware" // the proxy's own memory tier, by uses, recency and size, with its overhead for each entry
+	Ristretto Eviction = "ristretto"  // the proxy's own memory tier with ristretto
 )
 
 // Evictions returns all evictions.
-func Evictions() []Eviction { return []Eviction{LRU, S3FIFO, SIEVE, GDSF, SizeAware, Ristretto} }
+func Evictions() []Eviction {
+	return []Eviction{LRU, S3FIFO, SIEVE, GDSF, Competing, SizeAware, Ristretto}
+}
 
 // EvictionNames returns the names of all evictions.
 func EvictionNames() (out []string) {
@@ -34,7 +37,10 @@ func EvictionNames() (out []string) {
 }
 
 // OneOfEvictions names them, for a message that says what is wanted.
-func OneOfEvictions() string { return "lru, s3fifo, sieve, gdsf, size-aware or ristretto" }
+func OneOfEvictions() string { return "lru, s3fifo, sieve, gdsf, competing, size-aware or ristretto" }
+
+// OfTheProxy reports whether the eviction is one that the proxy has. The others are exact models.
+func (e Eviction) OfTheProxy() bool { return e == SizeAware || e == Ristretto }
 
 // stageShare bounds the stage: at most half of the capacity.
 const stageShare = 2
@@ -75,7 +81,7 @@ type Setting struct {
 	DiskBytes, DiskObjectBytes int64
 
 	// MaxObjectBytes is the largest object that is stored, in memory if there is a disk; 0 is all that fits the main part. With
-	// Ristretto it is at most a quarter of the main part, which 0 means then; the capacity is at least 64 KiB.
+	// an eviction of the proxy it is at most a quarter of the main part, which 0 means then; the capacity is at least 64 KiB.
 	MaxObjectBytes int64
 
 	Eviction Eviction
@@ -117,8 +123,8 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 		wrong("max_object", s.MaxObjectBytes, "a number of bytes, or 0 for what fits")
 	}
 	switch s.Eviction {
-	case LRU, S3FIFO, SIEVE, GDSF, SizeAware:
-	case Ristretto:
+	case LRU, S3FIFO, SIEVE, GDSF, Competing:
+	case SizeAware, Ristretto:
 		s.checkTier(wrong)
 	default:
 		wrong("eviction", fmt.Sprintf("%q", string(s.Eviction)), OneOfEvictions())
@@ -127,11 +133,11 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 
 // checkTier reports settings that the proxy's own tier does not support.
 func (s Setting) checkTier(wrong wrongFunc) {
-	if s.CapacityBytes > 0 && s.CapacityBytes < MinRistrettoBytes {
-		wrong("capacity", inBytes(s.CapacityBytes), "at least "+inBytes(MinRistrettoBytes)+" under ristretto")
+	if s.CapacityBytes > 0 && s.CapacityBytes < MinTierBytes {
+		wrong("capacity", inBytes(s.CapacityBytes), "at least "+inBytes(MinTierBytes)+" under "+string(s.Eviction))
 	}
 	if most := (s.CapacityBytes - s.StageBytes) / objectShare; s.MaxObjectBytes > most && most > 0 {
-		wrong("max_object", inBytes(s.MaxObjectBytes), "at most "+inBytes(most)+" under ristretto, a quarter of the capacity without the stage")
+		wrong("max_object", inBytes(s.MaxObjectBytes), "at most "+inBytes(most)+" under "+string(s.Eviction)+", a quarter of the capacity without the stage")
 	}
 }
 

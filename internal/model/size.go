@@ -8,13 +8,13 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// Memory of a Run, in bytes: for each object, and with Ristretto for each entry that the tier can hold, and of its capacity for
+// Memory of a Run, in bytes: for each object, and with an eviction of the proxy for each entry that the tier can hold, and of its capacity for
 // its sketch and tables.
 const (
 	markBytes   = 8
 	countsBytes = 4
 	chainBytes  = 12
-	useBytes    = 16 + 16          // of size-aware: a use, and a place in its ranking
+	useBytes    = 16 + 16          // of competing: a use, and a place in its ranking
 	rankedBytes = 24 + 4           // of gdsf: a priority, and a place in its heap
 	diskBytes   = 2*chainBytes + 4 // a node on the disk, the last hit in the memory's window, and when it was spared
 	entryBytes  = 640
@@ -39,7 +39,7 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 		each += diskBytes
 	}
 	out := int64(0)
-	if s.Eviction == Ristretto {
+	if s.Eviction.OfTheProxy() {
 		each += nameBytes
 		main, stage := s.tier(objects, totalBytes)
 		out += (main+stage)/tableShare + minTableBytes + min(n, (main+stage)/leastEntry)*entryBytes
@@ -58,7 +58,7 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 // mainBytes is the memory for an object in a main part of this exact eviction.
 func (e Eviction) mainBytes() int64 {
 	switch e {
-	case SizeAware:
+	case Competing:
 		return useBytes
 	case GDSF:
 		return rankedBytes

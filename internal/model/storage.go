@@ -55,8 +55,8 @@ func newMainPart(s Setting, capacity int64, objects []trace.Object) mainPart {
 		return newSieve(capacity, newNodes(objects))
 	case GDSF:
 		return newGDSF(capacity, objects)
-	case SizeAware:
-		return newSizeAware(s, capacity, objects)
+	case Competing:
+		return newCompeting(s, capacity, objects)
 	}
 	return newLRU(capacity, newNodes(objects))
 }

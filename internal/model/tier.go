@@ -10,8 +10,8 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// MinRistrettoBytes is the least capacity with Ristretto.
-const MinRistrettoBytes = 64 << 10
+// MinTierBytes is the least capacity with an eviction of the proxy.
+const MinTierBytes = 64 << 10
 
 // Bounds of the options of the proxy's tier.
 const (
@@ -27,7 +27,7 @@ const (
 // key of 60 bytes and five or six short fields: Date, Content-Type, Cache-Control, Via and the like.
 const usualHead = 205
 
-// memoryTier is the proxy's own memory tier with landing window and ristretto. Its entries have short names, one header field of
+// memoryTier is the proxy's own memory tier with landing window, and size-aware or ristretto. Its entries have short names, one header field of
 // the usual size, and content that takes no memory (zeros.go). It accounts for the same bytes as the proxy, the overhead of each
 // entry included.
 //
@@ -50,8 +50,12 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 	if s.MaxObjectBytes > 0 {
 		largest = min(largest, s.MaxObjectBytes)
 	}
+	e := cache.Ristretto
+	if s.Eviction == SizeAware {
+		e = cache.SizeAware
+	}
 	store, err := cache.New(cache.Options{
-		MaxBytes: main + stage, StageBytes: stage, MaxObjectBytes: largest, MaxVariants: maxVariants,
+		MaxBytes: main + stage, StageBytes: stage, MaxObjectBytes: largest, MaxVariants: maxVariants, Eviction: e,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the memory tier: %w", err)

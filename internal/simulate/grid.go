@@ -57,7 +57,7 @@ func (g Grid) evictions(capacity int64) []model.Eviction {
 	switch {
 	case len(g.Evictions) > 0:
 		return g.Evictions
-	case capacity < model.MinRistrettoBytes:
+	case capacity < model.MinTierBytes:
 		return []model.Eviction{model.LRU}
 	default:
 		return []model.Eviction{model.Ristretto}

@@ -114,7 +114,7 @@ func largestObject(capacity, stage, limit int64, e model.Eviction) int64 {
 	switch {
 	case limit == 0:
 		return min(defaultObjectBytes, quarter)
-	case e == model.Ristretto:
+	case e.OfTheProxy():
 		return min(limit, quarter)
 	default:
 		return min(limit, main)
@@ -138,7 +138,7 @@ func (g *group) memoryLimit(stage int64) int64 {
 // unlimited reports whether every object that fits may be stored. Other simulators work like this, so the evictions that are not
 // the proxy's can too.
 func (g *group) unlimited() bool {
-	return g.eviction != model.Ristretto && g.limit >= max(g.bytes, g.diskBytes)
+	return !g.eviction.OfTheProxy() && g.limit >= max(g.bytes, g.diskBytes)
 }
 
 // checkLimit refuses a limit that the proxy refuses, beside a stage.

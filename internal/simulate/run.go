@@ -167,7 +167,7 @@ func (r *run) replay(ctx context.Context) error {
 
 // weight orders evictions by how long they take.
 func weight(e model.Eviction) int {
-	if e == model.Ristretto {
+	if e.OfTheProxy() {
 		return 1
 	}
 	return 0

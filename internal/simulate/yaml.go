@@ -45,6 +45,9 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	if stage := stageBytes(chosen); stage > 0 {
 		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(stage))
 	}
+	if g.Eviction == string(model.SizeAware) {
+		fmt.Fprintf(&b, "    eviction: %s\n", g.Eviction)
+	}
 	if g.DiskBytes > 0 {
 		fmt.Fprintf(&b, "  disk:\n    path: %s\n    max_bytes: %s\n    max_object_bytes: %s\n",
 			defaultDiskPath, bytesKey(g.DiskBytes), bytesKey(g.DiskObject))
@@ -134,8 +137,8 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 	if g.DiskBytes > 0 {
 		say("cache.disk.path: a directory of your own choice, on a file system with room for %s.", size(g.DiskBytes))
 	}
-	if g.Eviction != string(model.Ristretto) {
-		say("Eviction was %s; edgeproxy's own is ristretto, which simulate has without --eviction, from 64 KiB on.", g.Eviction)
+	if !model.Eviction(g.Eviction).OfTheProxy() {
+		say("Eviction was %s; edgeproxy has ristretto, which simulate has without --eviction, and size-aware, from 64 KiB on.", g.Eviction)
 	}
 	return out
 }

@@ -8,10 +8,10 @@ import (
 // sizeExponent is how much sizes matter: between 1, which has the most hits, and 0, which has the most bytes of hits.
 const sizeExponent = 0.35
 
-// sizeAware evicts the object of least worth (package eviction). Times are requests. A newcomer competes with what would go for it
+// competing evicts the object of least worth (package eviction). Times are requests. A newcomer competes with what would go for it
 // where the policy remembers sightings: one that always stores has said that it wants everything. Copies of what is on a disk do not
 // compete.
-type sizeAware struct {
+type competing struct {
 	objects  []trace.Object
 	used     []use
 	ranking  *eviction.Ranking
@@ -31,8 +31,8 @@ type use struct {
 	hit    bool
 }
 
-func newSizeAware(s Setting, capacity int64, objects []trace.Object) *sizeAware {
-	a := &sizeAware{objects: objects, used: make([]use, len(objects)), maxBytes: capacity}
+func newCompeting(s Setting, capacity int64, objects []trace.Object) *competing {
+	a := &competing{objects: objects, used: make([]use, len(objects)), maxBytes: capacity}
 	if s.Policy.Remembers() && s.DiskBytes == 0 {
 		a.times = uint32(max(s.MoreThan, 1) + 1)
 	}
@@ -41,12 +41,12 @@ func newSizeAware(s Setting, capacity int64, objects []trace.Object) *sizeAware 
 }
 
 // Uses is that of eviction.Objects.
-func (a *sizeAware) Uses(i uint32) (times, last uint32) { return a.used[i].times, a.used[i].last }
+func (a *competing) Uses(i uint32) (times, last uint32) { return a.used[i].times, a.used[i].last }
 
 // Bytes is that of eviction.Objects.
-func (a *sizeAware) Bytes(i uint32) int64 { return max(a.objects[i].Size, 1) }
+func (a *competing) Bytes(i uint32) int64 { return max(a.objects[i].Size, 1) }
 
-func (a *sizeAware) hit(i uint32) bool {
+func (a *competing) hit(i uint32) bool {
 	a.now++
 	u := &a.used[i]
 	if u.at != queue {
@@ -59,10 +59,10 @@ func (a *sizeAware) hit(i uint32) bool {
 }
 
 // staged notes that i goes into the stage.
-func (a *sizeAware) staged(i uint32) { a.used[i].staged = a.now }
+func (a *competing) staged(i uint32) { a.used[i].staged = a.now }
 
 // takes reports whether i is worth more than what would go for it, and evicts that.
-func (a *sizeAware) takes(i uint32) bool {
+func (a *competing) takes(i uint32) bool {
 	missing := a.bytes + a.Bytes(i) - a.maxBytes
 	if missing <= 0 || a.times == 0 {
 		return true
@@ -75,14 +75,14 @@ func (a *sizeAware) takes(i uint32) bool {
 }
 
 // interval is how long ago i was asked for before. The stage knows. Else it is taken for one request for each object that is held.
-func (a *sizeAware) interval(i uint32) float64 {
+func (a *competing) interval(i uint32) float64 {
 	if since := a.used[i].staged; since > 0 {
 		return float64(a.now - since)
 	}
 	return float64(a.left.objects)
 }
 
-func (a *sizeAware) evicted(i uint32) {
+func (a *competing) evicted(i uint32) {
 	u := &a.used[i]
 	u.at = unlinked
 	a.bytes -= a.Bytes(i)
@@ -93,7 +93,7 @@ func (a *sizeAware) evicted(i uint32) {
 	}
 }
 
-func (a *sizeAware) store(i uint32) {
+func (a *competing) store(i uint32) {
 	for a.bytes+a.Bytes(i) > a.maxBytes {
 		victim, _ := a.ranking.Next(a.now)
 		a.evicted(victim)
@@ -104,11 +104,11 @@ func (a *sizeAware) store(i uint32) {
 	a.left.objects++
 }
 
-func (a *sizeAware) held() (objects, bytes int64) { return a.left.objects, a.bytes }
+func (a *competing) held() (objects, bytes int64) { return a.left.objects, a.bytes }
 
-func (a *sizeAware) counters() counters { return a.left }
+func (a *competing) counters() counters { return a.left }
 
-func (a *sizeAware) look(requests []trace.Access) (read uint32) {
+func (a *competing) look(requests []trace.Access) (read uint32) {
 	for _, request := range requests {
 		read += a.used[request.Object].last
 	}
