@@ -127,16 +127,32 @@ func (u *upload) Read(p []byte) (n int, err error) {
 		n, u.end = u.chunks.Read(p)
 		return n, u.end
 	}
-	n, err = (*uploadSource)(u.turn.conn).Read(p[:min(int64(len(p)), u.left)])
-	u.left -= int64(n)
-	switch {
-	case u.left == 0:
-		err = io.EOF
-	case errors.Is(err, io.EOF):
-		err = io.ErrUnexpectedEOF
+	if !u.fetchEnd() {
+		u.end = cutAt(u.turn.conn.failed)
+		return 0, u.end
 	}
-	u.end = err
-	return n, err
+	n, err = (*uploadSource)(u.turn.conn).Read(p[:min(int64(len(p)), u.left)])
+	if u.left -= int64(n); u.left == 0 {
+		u.end = io.EOF
+	} else {
+		u.end = cutAt(err)
+	}
+	return n, u.end
+}
+
+// fetchEnd reads the end of content of known length into the connection's buffer, where there is room for it. So what has come behind it is
+// not left in the socket, from which the connection would be reset if it ends with the answer. It reports false if nothing has come.
+func (u *upload) fetchEnd() bool {
+	c := u.turn.conn
+	return c.from < c.to || u.left >= int64(len(*c.buf)-c.to) || c.fill()
+}
+
+// cutAt turns io.EOF inside content into io.ErrUnexpectedEOF.
+func cutAt(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // whole reports whether all of the content was read.
