@@ -54,7 +54,7 @@ func (r *Respond) table() table {
 
 func (a *Access) table() table {
 	return table{
-		live("allow", networksOr(&a.Allow, "all", "want a list, such as [10.0.0.0/8], or all"),
+		live("allow", networksOr(&a.Allow, allClients, "want a list, such as [10.0.0.0/8], or all"),
 			"Only these clients are served; all, or an empty list, is every client. A route's list replaces the one at the top.").withExample("[10.0.0.0/8]"),
 		live("deny", networksOr(&a.Deny, "none", "want a list, such as [10.0.0.0/8], or none"),
 			"These clients get 403, even if allow names them. A route adds to the list at the top; none clears that list.").withExample("[10.9.0.0/16]"),

@@ -21,6 +21,12 @@ func environment(name string) (string, bool) {
 		"INJECT":   "x\nadmin: {address: 0.0.0.0:1}",
 		"DOLLAR":   "${PORT}",
 		"PASSWORD": "hunter2",
+		"NETWORKS": "10.0.0.0/8,127.0.0.1, 2001:db8::/32 ",
+		"SERVERS":  "http://a:1, unix:/run/b.sock",
+		"STATUSES": "502,503",
+		"PREFIXES": "/a,/b",
+		"WORDS":    "some, words",
+		"HOLE":     "10.0.0.0/8,,127.0.0.1",
 	}[name]
 	return value, ok
 }

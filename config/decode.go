@@ -32,6 +32,8 @@ type node struct {
 	ast.Node
 	path string
 	key  *token.Token // nil in a list
+
+	expanded *string // the text of an element of a list that one variable holds; nil is that of the node
 }
 
 // section returns the function that reads a section by its table. An empty value is an empty section.
@@ -155,9 +157,14 @@ func validKey(k ast.MapKeyNode) bool {
 	return false
 }
 
-// list returns a function that calls begin with the number of elements, then each for every element of a list.
+// list returns a function that calls begin with the number of elements, then each for every element of a list. One variable may
+// hold the whole list.
 func (d *decoder) list(want string, begin func(n int), each func(node)) func(node) {
 	return func(n node) {
+		if text, ok := variableText(n.Node); ok {
+			d.listOfVariable(n, text, begin, each)
+			return
+		}
 		seq, ok := n.Node.(*ast.SequenceNode)
 		if !ok {
 			d.failKind(n, want)
@@ -242,6 +249,9 @@ func (d *decoder) scalar(n node, want string) (text string, bare, ok bool) {
 		given = stars
 	}
 	d.notePlace(node{Node: n.Node, path: n.path}, place{text: given, scalar: true})
+	if n.expanded != nil {
+		return *n.expanded, true, true
+	}
 	value, err := expand(text, d.lookup)
 	if err != nil {
 		d.fail(n.path, err.Error())

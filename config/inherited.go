@@ -117,6 +117,9 @@ func quotedOrNull(text string) string {
 // orNull is a JSON Schema of shape or null.
 func orNull(shape object) object { return object{"anyOf": []any{shape, object{"type": "null"}}} }
 
+// allClients is the value of access.allow for every client.
+const allClients = "all"
+
 // networksOr is a list of addresses and networks, or word for an empty one.
 func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix] {
 	s := networks(field, want)
@@ -134,14 +137,22 @@ func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix
 				several(d, f)(n)
 				return
 			}
-			if text, _, ok := d.scalar(n, want); ok && text == word {
+			text, _, ok := d.scalar(n, want)
+			_, isVariable := variableText(n.Node)
+			switch {
+			case !ok:
+			case text == word:
 				*f = []netip.Prefix{}
-			} else if ok {
+			case isVariable && word == allClients && strings.TrimSpace(text) == "": // an empty list lets everybody in
+				d.fail(n.path, want+": the variable is empty")
+			case isVariable:
+				several(d, f)(n)
+			default:
 				d.fail(n.path, want)
 			}
 		}
 	}
-	s.shape = func() object { return object{"anyOf": []any{list(), object{"const": word}, ref("variable")}} }
+	s.shape = func() object { return object{"anyOf": []any{list(), object{"const": word}}} }
 	return s
 }
 

@@ -132,8 +132,13 @@ func list[T any](field *[]T, byDefault []T, of, want string, one func(*T) *scala
 			}
 			return "[" + strings.Join(parts, ", ") + "]"
 		},
-		shape: func() object { return object{"type": "array", "items": one(new(T)).schema()} },
+		shape: func() object { return listShape(one(new(T)).schema()) },
 	}
+}
+
+// listShape is the JSON Schema of a list, which one variable may hold.
+func listShape(one object) object {
+	return object{"anyOf": []any{object{"type": "array", "items": one}, ref("variable")}}
 }
 
 // texts is a list of texts.

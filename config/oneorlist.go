@@ -6,7 +6,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// oneOrList is a text or a list of texts. An empty text is an empty list.
+// oneOrList is a text or a list of texts. An empty text is an empty list. A text that is one variable may hold several.
 func oneOrList(field *[]string, byDefault []string, want string) *scalar[[]string] {
 	s := texts(field, "", "")
 	s.byDefault = byDefault
@@ -23,7 +23,8 @@ func oneOrList(field *[]string, byDefault []string, want string) *scalar[[]strin
 	s.decode = func(d *decoder, f *[]string) func(node) {
 		several := elements(d, want, f, func(s *string) func(node) { return d.text(s) })
 		return func(n node) {
-			if _, ok := n.Node.(*ast.SequenceNode); ok {
+			_, isList := n.Node.(*ast.SequenceNode)
+			if _, isVariable := variableText(n.Node); isList || isVariable {
 				several(n)
 				return
 			}

@@ -8,7 +8,7 @@ const referenceHead = `# edgeproxy: every setting with its default. What is left
 #
 # An unknown key is an error. Sizes take B, KB, KiB, MB, MiB, GB and GiB; durations
 # need a unit (ms, s, m, h). ${VAR} and ${VAR:-default} are expanded in values, $$ is
-# a dollar sign. Check a file with: edgeproxy check -c FILE
+# a dollar sign. One variable may hold a list, with commas. Check a file with: edgeproxy check -c FILE
 
 `
 

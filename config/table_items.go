@@ -42,6 +42,17 @@ type element struct {
 }
 
 func (l *items[T]) read(d *decoder) func(node) {
+	read := l.readElements(d)
+	return func(n node) {
+		if _, isVariable := variableText(n.Node); isVariable && l.short == nil { // a variable holds no sections
+			d.failKind(n, l.want)
+			return
+		}
+		read(n)
+	}
+}
+
+func (l *items[T]) readElements(d *decoder) func(node) {
 	defaults := withDefaults(l.tableOf)
 	return elements(d, l.want, l.field, func(v *T) func(node) {
 		section := d.section(l.tableOf(v))
@@ -141,7 +152,7 @@ func (l *items[T]) bounds() string { return "" }
 func (l *items[T]) schema() object {
 	one := l.sample().schema()
 	if l.short != nil {
-		one = object{"anyOf": []any{ref("text"), one}}
+		return listShape(object{"anyOf": []any{ref("text"), one}})
 	}
 	return object{"type": "array", "items": one}
 }
