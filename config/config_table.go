@@ -14,6 +14,7 @@ func (c *Config) table() table {
 			field: &c.Listen, byDefault: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", tableOf: (*Listen).table,
 			wantElement: `want a section, such as {address: ":8080"}`,
 		}, "Where clients are served.").asBasic(),
+		live(includeKey, included(), "Further files with routes and origins, or folders of which all *.yaml are read, sorted by name; relative to this file. Their routes come behind those of this file.").asOptional().withExample("sites"),
 		section("admin", c.Admin.table, "The listener for operators: health, metrics, purges."),
 		section("tls", c.TLS.table, "Certificates for listeners with tls: true."),
 		section("metrics", c.Metrics.table, "What /metrics and /top show, and a listener for health and metrics only."),

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,10 @@ type decoder struct {
 	lookup     lookupFunc
 	noDefaults bool   // values get no defaults before: for tests
 	secretPath string // the path of a value that no error may show
+
+	inputs    *Inputs      // reads the files that are included; nil allows none
+	toInclude []includable // by the file
+	file      string       // the included file that is being decoded; "" is the file itself
 }
 
 // isSecret reports whether no error may show the value of n.
@@ -100,6 +105,14 @@ func (d *decoder) unknown(name string, known []string) string {
 // each calls read for each key of a section, in order, and notes where it is. want is the
 // error for a value that is no section.
 func (d *decoder) each(n node, want string, read func(name string, n node)) {
+	d.eachKey(n, want, func(name string, v node) {
+		d.notePlace(node{path: v.path, key: v.key}, place{})
+		read(name, v)
+	})
+}
+
+// eachKey is each, but does not note where keys are.
+func (d *decoder) eachKey(n node, want string, read func(name string, n node)) {
 	pairs, ok := pairs(n.Node)
 	if !ok {
 		d.failKind(n, want)
@@ -118,7 +131,6 @@ func (d *decoder) each(n node, want string, read func(name string, n node)) {
 			continue
 		}
 		lines[key.Value] = key.Position.Line
-		d.notePlace(node{path: v.path, key: key}, place{})
 		read(key.Value, v)
 	}
 }
@@ -126,7 +138,7 @@ func (d *decoder) each(n node, want string, read func(name string, n node)) {
 // failAtKey adds an error at key. The source may have another place for path.
 func (d *decoder) failAtKey(key *token.Token, path, value, want string) {
 	d.errs = append(d.errs, &FieldError{
-		File: d.src.file, Line: key.Position.Line, Column: key.Position.Column, Path: path, Value: value, Want: want,
+		File: cmp.Or(d.file, d.src.file), Line: max(1, key.Position.Line), Column: max(1, key.Position.Column), Path: path, Value: value, Want: want,
 	})
 }
 
@@ -199,13 +211,19 @@ func (d *decoder) notePlace(n node, p place) {
 	if at.Type == token.ImplicitNullType && d.src.given(n.path) {
 		return
 	}
-	p.line, p.column = max(1, at.Position.Line), max(1, at.Position.Column)
+	p.file, p.line, p.column = d.file, max(1, at.Position.Line), max(1, at.Position.Column)
 	d.src.places.set(n.path, p)
 }
 
 // failKind adds the error for a value of another kind than the one wanted.
 func (d *decoder) failKind(n node, want string) {
-	var value string
+	value, want := d.kind(n, want)
+	d.notePlace(node{Node: n.Node, path: n.path}, place{})
+	d.failWithValue(n.path, value, want)
+}
+
+// kind returns what an error shows in place of a value of another kind than the one wanted, and what is wanted.
+func (d *decoder) kind(n node, want string) (value, wanted string) {
 	switch n.Node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		value = "a section"
@@ -223,8 +241,7 @@ func (d *decoder) failKind(n node, want string) {
 			value = shown(n.GetToken().Value)
 		}
 	}
-	d.notePlace(node{Node: n.Node, path: n.path}, place{})
-	d.failWithValue(n.path, value, want)
+	return value, want
 }
 
 // scalar returns the text of a value with its variables expanded. If the value is

@@ -15,7 +15,7 @@
 // Every setting is one row of a table (table.go), which binds the field of a struct to
 // its key, default, range, meaning and effect. The table of a section stands beside its
 // type. Reading has four steps, one file each: syntax (YAML text to nodes), decode
-// (nodes to typed values, by the tables), flags (they override the file), validate (each
+// (nodes to typed values, by the tables; include.go adds the routes and origins of other files), flags (they override the file), validate (each
 // value by the tables, then values together). The same tables make the reference file and
 // the starter file (reference.go), the configuration in force (effective.go), the page of
 // settings (page.go), the JSON Schema (schema.go) and the list of changes of a reload

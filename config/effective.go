@@ -54,6 +54,8 @@ func (c *Config) inclusionOf(omitted []string) func(s setting, path string) incl
 			}
 		}
 		switch {
+		case path == includeKey: // what it includes stands in the file itself
+			return leftOut
 		case slices.Contains(omitted, path):
 			return asComment
 		case own != "" && within(path, own):

@@ -1,14 +1,13 @@
 package config
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 )
 
-// Errors is every problem of a configuration, in the file's order. It is never
+// Errors is every problem of a configuration, in the order of the file and of those that it includes. It is never
 // empty. errors.As finds the first *FieldError.
 type Errors []*FieldError
 
@@ -100,12 +99,4 @@ func masked(text string) string {
 		scheme += "/"
 	}
 	return scheme + "***" + text[at:]
-}
-
-// sorted sorts the errors into the file's order, those of flags first.
-func (e Errors) sorted() Errors {
-	slices.SortStableFunc(e, func(a, b *FieldError) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return e
 }

@@ -10,7 +10,7 @@ func (c *Config) Warn(path, text string) Warning {
 // not check. path is the value's key, with dots. want is as in FieldError.
 func (c *Config) Fault(path, want string) *FieldError {
 	p, exact := c.src.locate(path)
-	e := &FieldError{File: c.src.file, Line: p.line, Column: p.column, Path: path, Want: want}
+	e := &FieldError{File: c.src.fileOf(p), Line: p.line, Column: p.column, Path: path, Want: want}
 	if exact && p.scalar {
 		e.Value = shown(p.text)
 	}

@@ -105,9 +105,9 @@ func (f Flags) apply(c *Config, r *report) {
 }
 
 func (f Flags) applyOrigin(c *Config, r *report) {
-	if len(c.Origins) > 0 && r.src.inFile("origins") {
+	if at, given := r.src.places.at("origins"); len(c.Origins) > 0 && given && at.flag == "" {
 		r.errs = append(r.errs, &FieldError{
-			Path: flagOrigin, Value: shown(f.Origin), Want: "remove the flag: " + r.src.file + " has origins",
+			Path: flagOrigin, Value: shown(f.Origin), Want: "remove the flag: " + r.src.fileOf(at) + " has origins",
 		})
 		return
 	}

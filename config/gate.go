@@ -43,7 +43,7 @@ func (v *validator) stage() {
 // unusedGateKeys refuses settings that have no effect with the policies of all routes.
 func (v *validator) unusedGateKeys() {
 	a := &v.c.Admission
-	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.noErrorAt("admission.policy", "routes") {
+	if v.incomplete || len(v.c.Routes) == 0 && v.src.given("routes") || !v.noErrorAt("admission.policy", "routes") {
 		return
 	}
 	if v.c.usesAny(policy.Policy.Chooses) {

@@ -22,7 +22,7 @@ func (v *validator) inherit() {
 		}
 	}
 	const intercept = "intercept_errors"
-	if top.InterceptErrors && v.noErrorAt("routes", "error_pages", intercept) && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return len(r.ErrorPages) > 0 }) {
+	if top.InterceptErrors && !v.incomplete && v.noErrorAt("routes", "error_pages", intercept) && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return len(r.ErrorPages) > 0 }) {
 		v.fail(intercept, "want error_pages as well, here or in a route: they replace the intercepted responses")
 	}
 }

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"fmt"
-	"io"
 	"os"
 	"slices"
 
@@ -17,13 +15,7 @@ func Load(path string) (*Config, error) {
 
 // LoadWith is Load with flags, which override the file. Both are checked together: a file
 // without origins is complete with Flags.Origin.
-func LoadWith(path string, flags Flags) (*Config, error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	return parse(path, data, flags, os.LookupEnv)
-}
+func LoadWith(path string, flags Flags) (*Config, error) { return new(Inputs).Load(path, flags) }
 
 // Further returns what else is wrong with c, such as files that settings name. whole says that nothing is wrong yet. Else
 // settings that are at fault have defaults or nothing in their place, and c must not be used for anything else.
@@ -32,11 +24,12 @@ type Further func(c *Config, whole bool) Errors
 // Check is Load and then further, which is also called for a file with errors, so that one run reports as much as possible. Of
 // what further returns, faults of settings that are at fault already are left out.
 func Check(path string, further Further) (*Config, error) {
-	data, err := readFile(path)
+	var in Inputs
+	data, err := in.main(path)
 	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
+		return nil, err
 	}
-	c, r, problem := read(path, data, Flags{}, os.LookupEnv)
+	c, r, problem := read(path, data, Flags{}, os.LookupEnv, &in)
 	if problem != nil {
 		return nil, Errors{problem}
 	}
@@ -51,39 +44,36 @@ func Check(path string, further Further) (*Config, error) {
 	return c, nil
 }
 
-// readFile reads at most one byte more than a file may have: the wrong file, or a device,
-// may be of any size.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err // it names the path
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-}
-
 // Parse is Load for a file's content. name is its path in errors, and must not be
-// empty. Parse does not keep data.
+// empty. Files that it includes are read from the folder of name. Parse does not keep data.
 func Parse(name string, data []byte) (*Config, error) {
-	return parse(name, data, Flags{}, os.LookupEnv)
+	return parseWith(name, data, Flags{}, os.LookupEnv, new(Inputs))
 }
 
+// parse is parseWith for a text that may not include files.
 func parse(name string, data []byte, flags Flags, lookup lookupFunc) (*Config, error) {
-	c, r, problem := read(name, data, flags, lookup)
+	return parseWith(name, data, flags, lookup, nil)
+}
+
+func parseWith(name string, data []byte, flags Flags, lookup lookupFunc, in *Inputs) (*Config, error) {
+	c, r, problem := read(name, data, flags, lookup, in)
 	if problem != nil {
 		return nil, Errors{problem}
 	}
 	return finish(c, r)
 }
 
-// read returns the settings of a file and flags, and what is wrong with them so far. problem says why the file cannot be read at all.
-func read(name string, data []byte, flags Flags, lookup lookupFunc) (c *Config, r *report, problem *FieldError) {
+// read returns the settings of a file, of those that it includes and of flags, and what is wrong with them so far. problem says why the
+// file cannot be read at all. in reads the files that are included, and notes them; nil allows none.
+func read(name string, data []byte, flags Flags, lookup lookupFunc, in *Inputs) (c *Config, r *report, problem *FieldError) {
 	root, problem := parseYAML(name, data)
 	if problem != nil {
 		return nil, nil, problem
 	}
 	c, r = Default(), newReport(newSource(name))
-	decode(c, root, &decoder{report: r, lookup: lookup})
+	d := &decoder{report: r, lookup: lookup, inputs: in}
+	decode(c, root, d)
+	d.includeAll(c)
 	checkFile(c, r)
 	flags.apply(c, r)
 	return c, r, nil

@@ -4,7 +4,7 @@ import "slices"
 
 // origins checks each origin, and that there is one.
 func (v *validator) origins() {
-	if len(v.c.Origins) == 0 && v.noErrorAt("origins") {
+	if len(v.c.Origins) == 0 && v.noErrorAt("origins") && !v.incomplete {
 		v.missingOrigin()
 	}
 	for i := range v.c.Origins {

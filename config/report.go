@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // report collects the errors of one configuration.
 type report struct {
@@ -8,6 +11,8 @@ type report struct {
 	errs     Errors
 	bad      map[string]bool // paths whose values are not usable, with all values below
 	badBelow map[string]bool // paths with a bad path below
+
+	incomplete bool // an included file could not be read: origins and routes may be missing
 }
 
 func newReport(src source) *report {
@@ -36,7 +41,7 @@ func (r *report) failWithValue(path, value, want string) {
 // addError is failWithValue without marking path as bad: later checks still look at the values below it.
 func (r *report) addError(path, value, want string) {
 	p, exact := r.src.locate(path)
-	e := &FieldError{File: r.src.file, Line: p.line, Column: p.column, Path: path, Value: value, Want: want}
+	e := &FieldError{File: r.src.fileOf(p), Line: p.line, Column: p.column, Path: path, Value: value, Want: want}
 	if p.flag != "" {
 		e.File = ""
 	}
@@ -72,10 +77,13 @@ func (r *report) reportedAbove(path string) bool {
 	return false
 }
 
-// err returns the errors, sorted, or nil.
+// err returns the errors, those of flags first, then in the order of the files, or nil.
 func (r *report) err() error {
 	if len(r.errs) == 0 {
 		return nil
 	}
-	return r.errs.sorted()
+	slices.SortStableFunc(r.errs, func(a, b *FieldError) int {
+		return cmp.Or(cmp.Compare(r.src.order(a.File), r.src.order(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return r.errs
 }

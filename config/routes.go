@@ -10,7 +10,7 @@ import (
 func (v *validator) routes() {
 	c := v.c
 	if !v.src.given("routes") {
-		if len(c.Origins) > 1 {
+		if len(c.Origins) > 1 && !v.incomplete {
 			v.fail("routes", "missing, want routes that say which requests go to which of the origins")
 		}
 		return
@@ -47,9 +47,19 @@ func (v *validator) routeName(path, name string, names map[string]string) {
 		v.fail(path, "want another name: this one is the label of requests without a route")
 	}
 	if other, ok := names[name]; ok && v.noErrorAt(path) {
-		v.fail(path, "want a unique name: this is the name of "+other)
+		v.fail(path, "want a unique name: this is the name of "+other+v.otherFile(path, other))
 	}
 	names[name] = strings.TrimSuffix(path, ".name")
+}
+
+// otherFile says where other is if that is in another file than path.
+func (v *validator) otherFile(path, other string) string {
+	here, _ := v.src.locate(path)
+	there, _ := v.src.locate(other)
+	if here.file == there.file {
+		return ""
+	}
+	return " in " + v.src.text(there)
 }
 
 // originNames returns the names of the origins, sorted.
@@ -72,7 +82,7 @@ func (v *validator) routeOrigin(path string, r *Route, known []string) {
 		}
 	case !v.src.given(path):
 		v.fail(path, "missing, want the name of an origin, or redirect or respond in its place")
-	case len(known) == 0 || isIn(known, r.Origin):
+	case len(known) == 0 || v.incomplete || isIn(known, r.Origin):
 	default:
 		v.fail(path, "want the name of an origin: "+oneOf(atMostNamed(known)))
 	}
@@ -98,7 +108,7 @@ func isIn(sorted []string, name string) bool {
 // unusedSections refuses a filter's section if no route uses its policy: the operator
 // expects an effect.
 func (v *validator) unusedSections() {
-	if !v.noErrorAt("admission.policy") || v.src.given("routes") && len(v.c.Routes) == 0 {
+	if v.incomplete || !v.noErrorAt("admission.policy") || v.src.given("routes") && len(v.c.Routes) == 0 {
 		return
 	}
 	for i := range v.c.Routes {

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,13 +11,16 @@ import (
 // source says where the values of a Config were given, so that later errors name
 // the place too.
 type source struct {
-	file    string
-	places  places          // defaults have none
-	flagged map[string]bool // paths of sections in which a flag has set a value; they may have no place
+	file     string
+	places   places          // defaults have none
+	flagged  map[string]bool // paths of sections in which a flag has set a value; they may have no place
+	included []Included      // in the order in which they were read
+	notices  []Warning       // of what was included
 }
 
 // place is where one key was given: in the file, or by a flag.
 type place struct {
+	file         string // the included file; "" is the file itself
 	line, column int
 	flag         string // such as --listen; "" is the file
 	text         string // the value as written; "" for a section or a list
@@ -27,7 +32,26 @@ func newSource(file string) source {
 }
 
 func (s *source) clone() source {
-	return source{file: s.file, places: s.places.clone(), flagged: maps.Clone(s.flagged)}
+	out := *s
+	out.places, out.flagged = s.places.clone(), maps.Clone(s.flagged)
+	return out
+}
+
+// fileOf returns the name of the file of a place.
+func (s *source) fileOf(p place) string { return cmp.Or(p.file, s.file) }
+
+// text returns a place in the form that errors have.
+func (s *source) text(p place) string { return line(s.fileOf(p), p.line, p.column) }
+
+// order returns the rank of a file in reports: that of the command line is first, then the file itself, then what it includes.
+func (s *source) order(file string) int {
+	switch file {
+	case "":
+		return -1
+	case s.file:
+		return 0
+	}
+	return 1 + slices.IndexFunc(s.included, func(i Included) bool { return i.File == file })
 }
 
 // given reports whether path was given, in the file or by a flag.

@@ -54,28 +54,31 @@ func (l *items[T]) read(d *decoder) func(node) {
 
 func (l *items[T]) readElements(d *decoder) func(node) {
 	defaults := withDefaults(l.tableOf)
-	return elements(d, l.want, l.field, func(v *T) func(node) {
-		section := d.section(l.tableOf(v))
-		if l.short == nil {
-			if !d.noDefaults {
-				*v = defaults
-			}
-			return l.readElement(d, section)
-		}
-		*v = defaults // a short element has defaults for the rest
-		short := l.short(v).read(d)
-		return func(n node) {
-			if isSection(n.Node) {
-				section(n)
-				return
-			}
-			short(n)
-		}
-	})
+	return elements(d, l.want, l.field, func(v *T) func(node) { return l.readElement(d, v, &defaults) })
 }
 
-// readElement is section, with the error wantElement for a value that is no section.
-func (l *items[T]) readElement(d *decoder, section func(node)) func(node) {
+// readElement returns the function that reads one element, v.
+func (l *items[T]) readElement(d *decoder, v, defaults *T) func(node) {
+	section := d.section(l.tableOf(v))
+	if l.short == nil {
+		if !d.noDefaults {
+			*v = *defaults
+		}
+		return l.readSection(d, section)
+	}
+	*v = *defaults // a short element has defaults for the rest
+	short := l.short(v).read(d)
+	return func(n node) {
+		if isSection(n.Node) {
+			section(n)
+			return
+		}
+		short(n)
+	}
+}
+
+// readSection is section, with the error wantElement for a value that is no section.
+func (l *items[T]) readSection(d *decoder, section func(node)) func(node) {
 	return func(n node) {
 		if _, ok := pairs(n.Node); !ok && l.wantElement != "" {
 			d.failKind(n, l.wantElement)
@@ -157,6 +160,8 @@ func (l *items[T]) schema() object {
 	return object{"type": "array", "items": one}
 }
 
+const wantOrigins = "want a section of origins by their names"
+
 // originSections is the value of origins: a section with a section for each origin.
 type originSections struct{ field *[]Origin }
 
@@ -166,7 +171,12 @@ func (o *originSections) read(d *decoder) func(node) {
 		if all, ok := pairs(n.Node); ok {
 			*o.field = slices.Grow(*o.field, len(all))
 		}
-		d.each(n, "want a section of origins by their names", func(name string, n node) {
+		d.eachKey(n, wantOrigins, func(name string, n node) {
+			if first, twice := d.src.places.at(n.path); twice {
+				d.failAtKey(n.key, n.path, "", "given twice, first in "+d.src.text(first))
+				return
+			}
+			d.notePlace(node{path: n.path, key: n.key}, place{})
 			*o.field = append(*o.field, Origin{})
 			v := &(*o.field)[len(*o.field)-1]
 			if !d.noDefaults {

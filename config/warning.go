@@ -17,12 +17,13 @@ func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
 		p, exact := c.src.locate(path)
-		w := Warning{File: c.src.file, Line: p.line, Column: p.column, Path: path, Text: text}
+		w := Warning{File: c.src.fileOf(p), Line: p.line, Column: p.column, Path: path, Text: text}
 		if exact && p.scalar {
 			w.Value = shown(p.text)
 		}
 		out = append(out, w)
 	}
+	out = append(out, c.src.notices...)
 	c.warnOfAdmin(warn)
 	c.warnOfTrust(warn)
 	index := indexRoutes(c.Routes)

@@ -107,8 +107,8 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [-c] FILE",
 		Short: "Validate a configuration file and report every problem",
-		Long: "Validate a configuration file and report every problem. The files and folders that\n" +
-			"serve would open are checked too, and its addresses. Nothing is changed. Run check as the user of serve.",
+		Long: "Validate a configuration file, with those that it includes, and report every problem. The files and\n" +
+			"folders that serve would open are checked too, and its addresses. Nothing is changed. Run check as the user of serve.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && file == "" {
 				file = args[0]
@@ -126,6 +126,9 @@ func checkCommand() *cobra.Command {
 			}
 			for _, w := range slices.Concat(edge.Warnings(c), edge.ResolvedWarnings(cmd.Context(), c), edge.OpenWarnings(c), edge.AddressWarnings(cmd.Context(), c)) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
+			}
+			for _, i := range c.Included() {
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: includes %s (routes: %d, origins: %d)\n", file, i.File, i.Routes, i.Origins)
 			}
 			for _, l := range c.Lifted() {
 				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s turns off top-level access settings: %s\n", file, l.Route, strings.Join(l.Keys, ", "))

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -25,8 +24,8 @@ var (
 // to the admin listener, or on a change of the file.
 type reloader struct {
 	edge   *Edge
-	source Source // without a file a reload fails with errNoFile; its digest is guarded by turn
-	watch  *watch.File
+	source Source // without a file a reload fails with errNoFile; its inputs are guarded by turn
+	watch  *watch.Files
 
 	turn   chan struct{} // a lock: holds one value while no reload runs
 	closed chan struct{} // closed by close: no reload begins any more
@@ -95,18 +94,18 @@ func newReloader(e *Edge, from Source) *reloader {
 	return r
 }
 
-// start watches the file.
+// start watches the file and what it includes.
 func (r *reloader) start() {
 	if r == nil || r.source.File == "" {
 		return
 	}
-	w, err := watch.New(r.source.File, r.changed, r.edge.panics.Quietly)
+	w, err := watch.New(r.watched, r.changed, r.edge.panics.Quietly)
 	if err != nil {
 		r.edge.log.Warn("the configuration file is not watched; reload it with SIGHUP or edgeproxy reload", "error", err)
 		return
 	}
 	r.watch = w
-	r.changed() // the file may have changed since the start read it
+	r.changed() // they may have changed since the start read it
 }
 
 // close ends the watch, waits for a reload in progress, and lets no other begin.
@@ -128,20 +127,26 @@ func (r *reloader) status() *ReloadStatus {
 	return r.last.Load()
 }
 
-// changed reloads if the content differs from what was read last.
+// changed reloads if the files differ from what was read last.
 func (r *reloader) changed() {
-	if data, err := readRegular(r.source.File); err == nil && sha256.Sum256(data) != r.lastDigest() {
+	if in, ok := r.inputs(); ok && in.Changed() {
 		_, _ = r.reload("file") // the error is logged
 	}
 }
 
-// lastDigest returns the digest of the file as it was read last, or zero during shutdown.
-func (r *reloader) lastDigest() (digest [sha256.Size]byte) {
-	if r.acquire() == nil {
-		digest = r.source.digest
-		r.turn <- struct{}{}
+// watched returns the files and folders that were read last.
+func (r *reloader) watched() (files, folders []string) {
+	in, _ := r.inputs()
+	return in.Files(), in.Folders()
+}
+
+// inputs returns what was read last. ok is false during shutdown.
+func (r *reloader) inputs() (in config.Inputs, ok bool) {
+	if r.acquire() != nil {
+		return in, false
 	}
-	return digest
+	defer func() { r.turn <- struct{}{} }()
+	return r.source.inputs, true
 }
 
 // acquire waits for turn. It fails with errDraining during shutdown.
@@ -228,14 +233,12 @@ func (r *reloader) verdict() string {
 	return "serving with the previous configuration: the file was refused"
 }
 
-// load reads and validates the file.
+// load reads and validates the files.
 func (r *reloader) load() (*config.Config, error) {
-	data, err := readRegular(r.source.File)
-	if err != nil {
+	if err := checkRegular(r.source.File); err != nil {
 		return nil, err
 	}
-	r.source.digest = sha256.Sum256(data) // before load reads it: the watch then sees a change in between
-	c, err := r.source.load()
+	c, err := r.source.Load()
 	if err != nil {
 		return nil, err
 	}

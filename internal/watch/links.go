@@ -10,6 +10,14 @@ import (
 // maxLinks bounds the symbolic links on the path to a file, as the kernel does.
 const maxLinks = 40
 
+// pointsOf returns linksAndFile of a path, from where the process is.
+func pointsOf(path string) []string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return linksAndFile(path)
+}
+
 // linksAndFile returns each symbolic link on path, and the file that path leads to. While they do
 // not change, path leads to the same file. All returned paths are absolute, in folders that are
 // no links. The last one may not exist. path is absolute.

@@ -15,18 +15,21 @@ const (
 	settleTime = 250 * time.Millisecond
 	// maxPostponed is how many changes may postpone the report.
 	maxPostponed = 40
+	// maxFollowed is how often in a row changed is called because what is watched has changed by it.
+	maxFollowed = 3
 	// pollEvery is how often changed is called without an event.
 	pollEvery = 30 * time.Second
 )
 
-// File watches one file, until Close.
-type File struct {
-	path    string
+// Files watches files, and folders with all that is in them, until Close.
+type Files struct {
+	paths   func() (files, folders []string)
 	changed func()
 	guard   func(step func())
 
 	system  *fsnotify.Watcher
 	points  []string
+	whole   []string // folders in which every name counts
 	folders []string // watched now
 
 	quit    chan struct{}
@@ -34,31 +37,28 @@ type File struct {
 	running sync.WaitGroup
 }
 
-// New watches the file at path and calls changed when it may have changed, one call at a time.
-// guard runs each step of the goroutine, and returns even if the step panics; nil runs steps
-// unguarded. The error says that the system has no more watches.
-func New(path string, changed func(), guard func(step func())) (*File, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", path, err)
-	}
+// New watches what paths returns and calls changed when some of it may have changed, one call at a time. paths is called again
+// whenever changed has returned, and never at the same time as changed. guard runs each step of the goroutine, and
+// returns even if the step panics; nil runs steps unguarded. The error says that the system has no more watches.
+func New(paths func() (files, folders []string), changed func(), guard func(step func())) (*Files, error) {
 	if guard == nil {
 		guard = func(step func()) { step() }
 	}
-	f := &File{path: absolute, changed: changed, guard: guard, quit: make(chan struct{})}
+	f := &Files{paths: paths, changed: changed, guard: guard, quit: make(chan struct{})}
+	var err error
 	if f.system, err = fsnotify.NewWatcher(); err != nil {
-		return nil, fmt.Errorf("watch %s: %w", path, err)
+		return nil, fmt.Errorf("watch: %w", err)
 	}
 	if err := f.watchFolders(); err != nil {
 		_ = f.system.Close() // nothing is lost
-		return nil, fmt.Errorf("watch %s: %w", path, err)
+		return nil, fmt.Errorf("watch: %w", err)
 	}
 	f.running.Go(func() { f.loop(f.system.Events, f.system.Errors) })
 	return f, nil
 }
 
 // Close ends the watch and waits for a call of changed that is under way.
-func (f *File) Close() {
+func (f *Files) Close() {
 	f.closing.Do(func() {
 		f.stop()
 		_ = f.system.Close() // an error is of no use any more
@@ -66,13 +66,13 @@ func (f *File) Close() {
 }
 
 // stop ends the goroutine and waits for it.
-func (f *File) stop() {
+func (f *Files) stop() {
 	close(f.quit)
 	f.running.Wait()
 }
 
 // loop waits for events and reports them.
-func (f *File) loop(events <-chan fsnotify.Event, failures <-chan error) {
+func (f *Files) loop(events <-chan fsnotify.Event, failures <-chan error) {
 	settled, poll := time.NewTimer(pollEvery), time.NewTicker(pollEvery)
 	settled.Stop()
 	defer settled.Stop()
@@ -82,7 +82,7 @@ func (f *File) loop(events <-chan fsnotify.Event, failures <-chan error) {
 		case <-f.quit:
 			return
 		case e, ok := <-events:
-			if ok && slices.Contains(f.points, e.Name) && postponed < maxPostponed {
+			if ok && f.counts(e.Name) && postponed < maxPostponed {
 				settled.Reset(settleTime)
 				postponed++
 			}
@@ -99,22 +99,43 @@ func (f *File) loop(events <-chan fsnotify.Event, failures <-chan error) {
 	}
 }
 
-// notify watches the folders as the links are now, and then calls changed. A change in between
-// is reported later: the folders are watched before the file is read.
-func (f *File) notify() {
+// notify watches the folders as the links are now, and then calls changed. A change in between is reported later: the folders are
+// watched before the files are read. If there are other files then, changed is called again, with these watched.
+func (f *Files) notify() {
 	_ = f.watchFolders() // the next call tries again
-	f.changed()
-}
-
-// watchFolders watches the folders on the path to the file, and no others.
-func (f *File) watchFolders() error {
-	f.points = linksAndFile(f.path)
-	var folders []string
-	for _, p := range f.points {
-		if folder := filepath.Dir(p); !slices.Contains(folders, folder) {
-			folders = append(folders, folder)
+	for range maxFollowed {
+		points, whole := f.points, f.whole
+		f.changed()
+		_ = f.watchFolders()
+		if slices.Equal(points, f.points) && slices.Equal(whole, f.whole) {
+			return
 		}
 	}
+}
+
+// counts reports whether an event of this name is of interest.
+func (f *Files) counts(name string) bool {
+	return slices.Contains(f.points, name) || slices.Contains(f.whole, filepath.Dir(name))
+}
+
+// watchFolders watches the folders on the paths to what paths returns, and no others.
+func (f *Files) watchFolders() error {
+	f.points, f.whole = nil, nil
+	files, wholes := f.paths()
+	for _, path := range files {
+		f.points = append(f.points, pointsOf(path)...)
+	}
+	for _, path := range wholes {
+		points := pointsOf(path)
+		f.points = append(f.points, points...)
+		f.whole = append(f.whole, append([]string{string(filepath.Separator)}, points...)[len(points)])
+	}
+	folders := slices.Clone(f.whole)
+	for _, p := range f.points {
+		folders = append(folders, filepath.Dir(p))
+	}
+	slices.Sort(folders)
+	folders = slices.Compact(folders)
 	var failed error
 	for _, folder := range folders {
 		if err := f.system.Add(folder); err != nil { // also one that is watched already: it may have been replaced

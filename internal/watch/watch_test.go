@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -61,10 +62,10 @@ func TestWhereTheSystemIsSilentItIsToldEveryNowAndThen(t *testing.T) {
 	})
 }
 
-// fake is a File that hears of events from a channel. It notes when it tells.
-func fake(told *[]time.Duration) (*File, chan<- fsnotify.Event) {
+// fake is a Files that hears of events from a channel. It notes when it tells.
+func fake(told *[]time.Duration) (*Files, chan<- fsnotify.Event) {
 	begun := time.Now()
-	f := &File{path: "/etc/edge.yaml", points: []string{"/etc/edge.yaml"}, quit: make(chan struct{})}
+	f := &Files{points: []string{"/etc/edge.yaml"}, quit: make(chan struct{})}
 	f.guard = func(func()) { *told = append(*told, time.Since(begun)) }
 	events := make(chan fsnotify.Event)
 	f.running.Go(func() { f.loop(events, nil) })
@@ -76,7 +77,7 @@ func watched(t *testing.T, path string) (what func() string) {
 	t.Helper()
 	var last atomic.Value
 	last.Store("")
-	f, err := New(path, func() {
+	f, err := New(func() ([]string, []string) { return []string{path}, nil }, func() {
 		data, _ := os.ReadFile(path)
 		last.Store(string(data))
 	}, nil)
@@ -141,6 +142,69 @@ func TestWaysToChangeAFile(t *testing.T) {
 		write(t, filepath.Join(folder, "real", "of.yaml"), text)
 		must(t, os.Symlink(filepath.Join(folder, "real", "of.yaml"), filepath.Join(folder, "edge.yaml")))
 	}, func(folder, text string) { write(t, filepath.Join(folder, "real", "of.yaml"), text) })
+}
+
+// TestFilesInAFolderThatAreNewOrGone: both are told of, and the folder may be made anew.
+func TestFilesInAFolderThatAreNewOrGone(t *testing.T) {
+	t.Parallel()
+	parent := t.TempDir()
+	folder := filepath.Join(parent, "sites")
+	must(t, os.Mkdir(folder, 0o700))
+	var last atomic.Value
+	last.Store("")
+	f, err := New(func() ([]string, []string) { return nil, []string{folder} }, func() {
+		names, _ := filepath.Glob(filepath.Join(folder, "*"))
+		for i := range names {
+			names[i] = filepath.Base(names[i])
+		}
+		last.Store(strings.Join(names, " "))
+	}, nil)
+	must(t, err)
+	t.Cleanup(f.Close)
+	told := func(want string) {
+		t.Helper()
+		testkit.Eventually(t, want+" is told of", func() bool { return last.Load() == want })
+	}
+	write(t, filepath.Join(folder, "a.yaml"), "")
+	told("a.yaml")
+	write(t, filepath.Join(folder, "b.yaml"), "")
+	told("a.yaml b.yaml")
+	must(t, os.Remove(filepath.Join(folder, "a.yaml")))
+	told("b.yaml")
+	must(t, os.RemoveAll(folder))
+	told("")
+	must(t, os.Mkdir(folder, 0o700))
+	write(t, filepath.Join(folder, "c.yaml"), "")
+	told("c.yaml")
+	write(t, filepath.Join(folder, "d.yaml"), "")
+	told("c.yaml d.yaml")
+}
+
+// TestWhatIsWatchedMayChangeWithTheFile: the file names another one, which is watched from then on.
+func TestWhatIsWatchedMayChangeWithTheFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "edge.yaml")
+	write(t, file, filepath.Join(folder, "a", "x"))
+	must(t, os.Mkdir(filepath.Join(folder, "a"), 0o700))
+	must(t, os.Mkdir(filepath.Join(folder, "b"), 0o700))
+	var told atomic.Value
+	told.Store("")
+	named := func() string {
+		name, _ := os.ReadFile(file)
+		return string(name)
+	}
+	f, err := New(func() ([]string, []string) { return []string{file, named()}, nil }, func() {
+		text, _ := os.ReadFile(named())
+		told.Store(string(text))
+	}, nil)
+	must(t, err)
+	t.Cleanup(f.Close)
+	write(t, filepath.Join(folder, "b", "x"), "first")
+	write(t, file, filepath.Join(folder, "b", "x"))
+	testkit.Eventually(t, "the other file is told of", func() bool { return told.Load() == "first" })
+	write(t, filepath.Join(folder, "b", "x"), "second")
+	testkit.Eventually(t, "its change is told of", func() bool { return told.Load() == "second" })
 }
 
 func TestPointsOnTheWay(t *testing.T) {
