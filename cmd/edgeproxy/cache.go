@@ -55,7 +55,7 @@ func cacheCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVarP(&f.file, "config", "c", "", "configuration `FILE` with cache.disk.path")
+	flags.VarP(configTo(&f.file), "config", "c", "configuration `FILE` with cache.disk.path")
 	flags.StringVar(&f.dir, "dir", "", "the `DIR` of the disk tier, in place of a file")
 	flags.StringVar(&f.admin, "admin", "", "`ADDRESS` of the proxy's admin listener (default that of the file, or "+config.Default().Admin.Address+")")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")

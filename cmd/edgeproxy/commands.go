@@ -110,11 +110,13 @@ func checkCommand() *cobra.Command {
 		Long: "Validate a configuration file, with those that it includes, and report every problem. The files and\n" +
 			"folders that serve would open are checked too, and its addresses. Nothing is changed. Run check as the user of serve.",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && file == "" {
+			switch {
+			case len(args) == 1 && file == "":
 				file = args[0]
-				return nil
+			case len(args) > 0:
+				return &usageError{fmt.Errorf("unexpected argument %q: %w", args[len(args)-1], errSecondFile)}
 			}
-			return noArguments(cmd, args)
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
@@ -137,7 +139,7 @@ func checkCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&file, "config", "c", "", "configuration file")
+	cmd.Flags().VarP(configTo(&file), "config", "c", "configuration file")
 	return cmd
 }
 

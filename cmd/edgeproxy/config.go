@@ -63,7 +63,7 @@ type settings struct{ edge.Source }
 // bind adds the flags.
 func (s *settings) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&s.File, "config", "c", "", "configuration file")
+	f.VarP(configTo(&s.File), "config", "c", "configuration file")
 	for _, flag := range s.Flags.List() {
 		f.StringVar(flag.Value, flag.Name, "", flag.Help)
 	}

@@ -90,6 +90,27 @@ func TestExitCodes(t *testing.T) {
 	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", busy)
 }
 
+// The last of several files was used, and the others were ignored without a word.
+func TestASecondFileWasUsedInPlaceOfTheFirst(t *testing.T) {
+	t.Parallel()
+	good := writeFile(t, "good.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n")
+	f := func(args ...string) {
+		t.Helper()
+		got := runBinary(t, args...)
+		if got.code != exitUsage || !strings.Contains(got.stderr, "want one file, which may include others: include: [FILE, FOLDER]") {
+			t.Errorf("%q: got %d %q", args, got.code, got.stderr)
+		}
+	}
+	f("serve", "-c", good, "-c", good)
+	f("serve", "-c", good, "--config", good)
+	f("serve", "-c"+good, "--config="+good)
+	f("check", "-c", good, "-c", good)
+	f("check", good, good)
+	f("check", "-c", good, good)
+	f("config", "print", "-c", good, "-c", good)
+	f("cache", "stats", "-c", good, "-c", good)
+}
+
 // check reported files only once the text was right, so a user with mistakes of both kinds needed two runs.
 func TestCheckSaidNothingOfFilesWhileASettingWasWrong(t *testing.T) {
 	t.Parallel()
