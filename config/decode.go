@@ -56,7 +56,7 @@ func (d *decoder) section(t table) func(node) {
 				return
 			}
 			if !ok {
-				d.failWithValue(n.path, "", d.unknown(name, t.names()))
+				d.failWithValue(n.path, "", d.unknown(n.path, name, t.names()))
 				return
 			}
 			s.value.read(d)(n)
@@ -88,9 +88,13 @@ func (t table) names() []string {
 // maxNamedKeys is the largest number of keys of a section that errors list.
 const maxNamedKeys = 4
 
-// unknown returns the error for a key that is not in a section's table.
-func (d *decoder) unknown(name string, known []string) string {
-	if near := closest(name, known); near != "" {
+// unknown returns the error for a key at path that is not in a section's table.
+func (d *decoder) unknown(path, name string, known []string) string {
+	near := closest(name, known)
+	if other := foreignName(path, name); other != "" && (near == "" || distance(name, near) > 1) {
+		return "unknown key, " + other
+	}
+	if near != "" {
 		return "unknown key, did you mean " + near + "?"
 	}
 	if home := sectionHint(name); home != "" {

@@ -162,7 +162,7 @@ func (d *decoder) includeRoot(c *Config, root node) {
 		case slices.Contains(known, name):
 			d.failAtKey(n.key, name, "", "want it in "+d.src.file+": an included file has only routes and origins")
 		default:
-			d.failAtKey(n.key, n.path, "", d.unknown(name, []string{originsKey, routesKey}))
+			d.failAtKey(n.key, n.path, "", d.unknown(n.path, name, []string{originsKey, routesKey}))
 		}
 	})
 }
