@@ -273,6 +273,10 @@ func (d *decoder) scalar(n node, want string) (text string, bare, ok bool) {
 	if n.expanded != nil {
 		return *n.expanded, true, true
 	}
+	if want := noRegex(n.path, text); want != "" {
+		d.fail(n.path, want)
+		return "", false, false
+	}
 	value, err := expand(text, d.lookup)
 	if err != nil {
 		d.fail(n.path, err.Error())

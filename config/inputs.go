@@ -79,6 +79,9 @@ func (in *Inputs) paths(folders bool) (out []string) {
 func (in *Inputs) main(path string) ([]byte, error) {
 	data, err := readFile(path)
 	in.note(path, false, data, err)
+	if isFolder(path) {
+		return nil, fmt.Errorf("read configuration: %s is a folder: want a file, which may include a folder", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}

@@ -55,8 +55,8 @@ func TestLoadWithoutAFile(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want one that says that %s is not there", err, path)
 	}
-	if _, err := Load(t.TempDir()); err == nil {
-		t.Error("a folder: got no error")
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder: want a file, which may include a folder") {
+		t.Errorf("a folder: got %v", err)
 	}
 }
 

@@ -1,6 +1,31 @@
 package config
 
-import "strings"
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// warnOfExpressions warns of values of fields and parameters that look like regular expressions. They are compared as they are.
+func (c *Config) warnOfExpressions(warn func(path, text string)) {
+	for i := range c.Routes {
+		m, match := &c.Routes[i].Match, child(item("routes", i), "match")
+		for _, matcher := range []struct {
+			key    string
+			values map[string]string
+		}{{"query", m.Query}, {"headers", m.Headers}} {
+			for _, name := range slices.Sorted(maps.Keys(matcher.values)) {
+				if expression.MatchString(matcher.values[name]) {
+					warn(child(child(match, matcher.key), name), "is compared as it is: there are no regular expressions. A * at the beginning or the end stands for anything")
+				}
+			}
+		}
+	}
+}
+
+// expression matches what values seldom are, and regular expressions often.
+var expression = regexp.MustCompile(`^\^|\.\*|[^$]\$$|^\([^()]*\|[^()]*\)|\\[dws.]`)
 
 // warnOfStars warns of a * in a path of match. It is an ordinary character there, but a wildcard in nginx, Caddy and shells.
 func (c *Config) warnOfStars(warn func(path, text string)) {

@@ -39,6 +39,9 @@ func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
 	}
 	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
+		if other := otherFormat(file, data); other != nil {
+			return nil, other
+		}
 		line, column, message := syntaxError(err)
 		return nil, fail(line, column, message)
 	}
@@ -51,6 +54,11 @@ func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
 			return nil, fail(at.Line, at.Column, "want a single document")
 		default:
 			root = doc.Body
+		}
+	}
+	if root != nil && isNoKeys(root) {
+		if other := otherFormat(file, data); other != nil {
+			return nil, other
 		}
 	}
 	return root, nil
@@ -69,6 +77,9 @@ func syntaxError(err error) (line, column int, message string) {
 	message = "not valid YAML: " + strings.ReplaceAll(at.GetMessage(), "\n", " ")
 	if at.GetMessage() == "found an invalid key for this map" { // also the parser's error for ::1 without quotes
 		message += "; " + wantQuotes
+	}
+	if strings.HasPrefix(at.GetMessage(), "found unknown escape character") {
+		message += "; a text with a backslash stands in single quotes, or in none"
 	}
 	if tk := at.GetToken(); tk != nil && tk.Position != nil {
 		return tk.Position.Line, tk.Position.Column, message

@@ -11,8 +11,8 @@ import (
 // for every address, an admin listener that other machines reach, routes that no request reaches,
 // servers whose certificates are not verified, filters that rotate only when full, an open_below
 // that a full cache may not reach, settings at the top that apply to no route, settings for an origin
-// in routes with redirect or respond, access that a slash avoids, stars in paths, lifetimes that cookies
-// keep from applying, and cookies that a route cannot strip.
+// in routes with redirect or respond, access that a slash avoids, stars in paths, values that look like
+// regular expressions, lifetimes that cookies keep from applying, and cookies that a route cannot strip.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -41,6 +41,7 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfAnswers(warn)
 	c.warnOfAccess(index, warn)
 	c.warnOfStars(warn)
+	c.warnOfExpressions(warn)
 	c.warnOfCookies(warn)
 	return out
 }
