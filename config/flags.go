@@ -92,6 +92,9 @@ func (f Flags) apply(c *Config, r *report) {
 	}
 	if f.Policy != "" {
 		c.Admission.Policy = Policy(f.Policy)
+		if other := otherSeparator(c.Admission.Policy); slices.Contains(policies(), other) {
+			c.Admission.Policy = other
+		}
 		r.setByFlag("admission.policy", "admission.policy", flagPolicy, f.Policy)
 		if !slices.Contains(policies(), c.Admission.Policy) {
 			r.fail("admission.policy", "want "+oneOf(policies()))

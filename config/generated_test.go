@@ -136,6 +136,23 @@ func TestSchemaTakesWhatTheChecksTake(t *testing.T) {
 	}
 }
 
+// An editor underlined policy: second_hit, which check takes.
+func TestSchemaRefusedWordsWithTheOtherSeparator(t *testing.T) {
+	s := compiled(t)
+	for _, text := range []string{
+		"admission: {policy: second_hit}", "admission: {policy: second-hit}", "cache: {invalidate: same-url}", "cache: {invalidate: same_url}",
+		"routes: [{name: a, origin: app, admission: {policy: second_hit}}]",
+	} {
+		text += "\norigins: {app: {servers: [\"http://h\"], balance: least-connections}}\n"
+		if err := bySchema(t, s, text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := parse(caseFile, []byte(text), Flags{Policy: "second_hit"}, environment); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestSchemaRefuses(t *testing.T) {
 	s := compiled(t)
 	for _, text := range []string{

@@ -68,13 +68,18 @@ func enum[T ~string](field *T, byDefault T, all ...T) *scalar[T] {
 	}
 }
 
-// enumValues is words for JSON Schema. A word that YAML reads as a number is in it as a number, too.
+// enumValues is words for JSON Schema, with - and _ as they are read. A word that YAML reads as a number is in it as a number, too.
 func enumValues[T ~string](all []T) []any {
 	var out []any
 	for _, w := range all {
 		out = append(out, string(w))
 		if f, err := strconv.ParseFloat(string(w), 64); err == nil {
 			out = append(out, f)
+		}
+	}
+	for _, w := range all {
+		if other := otherSeparator(w); other != w {
+			out = append(out, string(other))
 		}
 	}
 	return out

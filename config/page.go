@@ -17,6 +17,7 @@ are made from the tables in config/, and ` + "`make settings`" + ` makes them an
 - An unknown key is an error. Sizes take B, KB, KiB, MB, MiB, GB and GiB; durations need a unit (ms, s, m, h, d, w).
 - ` + "`${VAR}` and `${VAR:-default}`" + ` are expanded in values, ` + "`$$`" + ` is a dollar sign.
 - A list may be one variable, with commas between its elements: ` + "`allow: ${NETWORKS}`" + `. An element in brackets is not split.
+- Words have ` + "`-` or `_`: `policy: second_hit` is `second-hit`" + `.
 - Live settings take effect when the file is read again, the others with a restart.
 - ` + "`routes[]`" + ` is each element of the list of routes, ` + "`origins.*`" + ` each origin.
 - A flag overrides the file. ‡ marks settings that a route may have too, under the same key in its own section; a key that the route leaves out has the value for all routes.
