@@ -73,15 +73,18 @@ func (d *decoder) includeAll(c *Config) {
 			name = filepath.Join(filepath.Dir(d.src.file), name)
 		}
 		files, err := d.filesOf(i.path, name)
+		d.failToInclude(i.path, err)
 		for _, file := range files {
-			if err == nil {
-				err = d.includeFile(c, file, seen)
-			}
+			d.failToInclude(i.path, d.includeFile(c, file, seen))
 		}
-		if err != nil {
-			d.fail(i.path, err.Error())
-			d.incomplete = true
-		}
+	}
+}
+
+// failToInclude adds an error, unless it is nil, for what the element of include at path stands for.
+func (d *decoder) failToInclude(path string, err error) {
+	if err != nil {
+		d.fail(path, err.Error())
+		d.incomplete = true
 	}
 }
 

@@ -214,6 +214,19 @@ edge.yaml:5:5: include[2]: sites/a.yaml: want each file once: sites/a.yaml is re
 edge.yaml:6:5: include[3]: ./: want each file once: edge.yaml is read already, as edge.yaml
 edge.yaml:7:5: include[4]: "": want a file or a folder
 `)
+	f("are told of the other files of a folder too", `-- edge.yaml --
+origins: {app: {servers: ["http://h"]}}
+include: sites
+-- sites/a.yaml -> nowhere --
+-- sites/b.yaml --
+routes: [{name: b, orgin: app}]
+-- sites/c.yaml -> b.yaml --
+`, `
+edge.yaml:2:10: include: sites: want a file or a folder that can be read: open sites/a.yaml: no such file or directory
+edge.yaml:2:10: include: sites: want each file once: sites/c.yaml is read already, as sites/b.yaml
+sites/b.yaml:1:10: routes[0].origin: missing, want the name of an origin, or redirect or respond in its place
+sites/b.yaml:1:20: routes[0].orgin: unknown key, did you mean origin?
+`)
 	f("are no files", `-- edge.yaml --
 origins: {app: {servers: ["http://h"]}}
 include: /dev/null
