@@ -119,11 +119,11 @@ func (d *decoder) notice(path, text string) {
 // includeFile adds the routes and origins of one file. What is wrong in it is reported at its place; the error says why it cannot be read.
 // seen has the files so far, by their real paths.
 func (d *decoder) includeFile(c *Config, file string, seen map[string]string) error {
-	real := realPath(file)
-	if first, twice := seen[real]; twice {
+	id := realPath(file)
+	if first, twice := seen[id]; twice {
 		return fmt.Errorf("want each file once: %s is read already, as %s", file, first)
 	}
-	seen[real] = file
+	seen[id] = file
 	data, err := d.inputs.file(file)
 	if errors.Is(err, errNotRegular) {
 		return fmt.Errorf("%s: %w", file, err)
@@ -223,8 +223,8 @@ func realPath(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return path
 }

@@ -48,30 +48,36 @@ func noRegex(path, text string) string {
 		return ""
 	}
 	setting := strings.TrimSuffix(pathPattern(path), "[]")
-	want, ofPath := wantNoRegex[setting], strings.HasPrefix(setting, matchPath)
-	switch {
-	case want == "":
-		return ""
-	case regexSign.MatchString(text):
-	case ofPath && strings.Contains(text, "|"):
-	case want == wantNamePattern && strings.Contains(text, ".*"):
-	default:
+	want := wantNoRegex[setting]
+	if want == "" || !isRegex(setting, want, text) {
 		return ""
 	}
-	what := "want no regular expression, but "
+	if same := samePaths(setting, text); same != "" {
+		want = same
+	}
 	if strings.HasPrefix(text, "= ") || strings.HasPrefix(text, "^~") {
-		what = "want no location of nginx, but "
+		return "want no location of nginx, but " + want
 	}
-	if ofPath {
-		same := plainMatch(strings.TrimPrefix(setting, "routes[].match."), text)
-		if same != "" && strings.HasPrefix(text, "~*") {
-			same += " (case counts)"
-		}
-		if same != "" {
-			return what + same
-		}
+	return "want no regular expression, but " + want
+}
+
+// isRegex reports whether text is a regular expression where the setting wants what want says.
+func isRegex(setting, want, text string) bool {
+	return regexSign.MatchString(text) ||
+		strings.HasPrefix(setting, matchPath) && strings.Contains(text, "|") ||
+		want == wantNamePattern && strings.Contains(text, ".*")
+}
+
+// samePaths returns the condition to write in place of text, "" if there is none or the setting is not about paths.
+func samePaths(setting, text string) string {
+	if !strings.HasPrefix(setting, matchPath) {
+		return ""
 	}
-	return what + want
+	same := plainMatch(strings.TrimPrefix(setting, "routes[].match."), text)
+	if same != "" && strings.HasPrefix(text, "~*") {
+		same += " (case counts)"
+	}
+	return same
 }
 
 // plainMatch returns the condition on paths for a regular expression or a location of nginx at key, or "" if there is none. A beginning

@@ -22,28 +22,33 @@ const (
 // parseYAML returns the value of the only document in data, nil if there is none.
 // Keys given twice stay in it: they are reported with all other errors.
 func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
-	fail := func(line, column int, want string) *FieldError {
-		return &FieldError{File: file, Line: max(1, line), Column: max(1, column), Want: want}
-	}
 	if len(data) > maxFileBytes {
-		return nil, fail(1, 1, "want a file of at most "+Size(maxFileBytes).String())
+		return nil, wantAt(file, 1, 1, "want a file of at most "+Size(maxFileBytes).String())
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if i := invalidUTF8(data); i >= 0 {
 		line, column := position(data[:i])
-		return nil, fail(line, column, "want text in UTF-8")
+		return nil, wantAt(file, line, column, "want text in UTF-8")
 	}
 	tokens := lexer.Tokenize(string(data))
 	if tk := tooDeep(tokens); tk != nil {
-		return nil, fail(tk.Position.Line, tk.Position.Column, "want less nesting")
+		return nil, wantAt(file, tk.Position.Line, tk.Position.Column, "want less nesting")
 	}
-	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
+	root, problem := parseTokens(file, tokens)
+	if problem != nil || root != nil && isNoKeys(root) {
 		if other := otherFormat(file, data); other != nil {
 			return nil, other
 		}
+	}
+	return root, problem
+}
+
+// parseTokens returns the value of the only document in tokens, nil if there is none.
+func parseTokens(file string, tokens token.Tokens) (ast.Node, *FieldError) {
+	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
 		line, column, message := syntaxError(err)
-		return nil, fail(line, column, message)
+		return nil, wantAt(file, line, column, message)
 	}
 	var root ast.Node
 	for _, doc := range parsed.Docs {
@@ -51,17 +56,17 @@ func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
 		case doc.Body == nil:
 		case root != nil:
 			at := start(doc.Body).Position
-			return nil, fail(at.Line, at.Column, "want a single document")
+			return nil, wantAt(file, at.Line, at.Column, "want a single document")
 		default:
 			root = doc.Body
 		}
 	}
-	if root != nil && isNoKeys(root) {
-		if other := otherFormat(file, data); other != nil {
-			return nil, other
-		}
-	}
 	return root, nil
+}
+
+// wantAt is the error for a place in a file.
+func wantAt(file string, line, column int, want string) *FieldError {
+	return &FieldError{File: file, Line: max(1, line), Column: max(1, column), Want: want}
 }
 
 // syntaxError returns the parts of the parser's error. Its type is internal to the

@@ -109,7 +109,7 @@ func checkCommand() *cobra.Command {
 		Short: "Validate a configuration file and report every problem",
 		Long: "Validate a configuration file, with those that it includes, and report every problem. The files and\n" +
 			"folders that serve would open are checked too, and its addresses. Nothing is changed. Run check as the user of serve.",
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 1 && file == "":
 				file = args[0]
