@@ -5,13 +5,17 @@ import (
 	"strings"
 )
 
-// closest returns the word that is closest to name, or "" if more than a third of
+// closest is Closest for a key as it may be written: in any case, with - for _.
+func closest(name string, words []string) string {
+	return Closest(strings.ToLower(strings.ReplaceAll(name, "-", "_")), words)
+}
+
+// Closest returns the word that is closest to name, or "" if more than a third of
 // the characters differ for each. Of equally close words it returns the first in
 // the alphabet.
-func closest(name string, words []string) string {
-	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+func Closest(name string, words []string) string {
 	if len(name) > maxShown {
-		return "" // no key is that long, and the comparison would be slow
+		return "" // no word is that long, and the comparison would be slow
 	}
 	best, least := "", len(name)+1
 	for _, w := range slices.Sorted(slices.Values(words)) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,10 +40,12 @@ func commandTree() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       versionName(), // makes cobra add --version
+
+		DisableSuggestions: true, // ours are better: see mistyped.go
 	}
 	root.SetVersionTemplate(versionLine() + "\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), logCommand(), statusCommand(),
 		topCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand(),
@@ -58,12 +61,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	root.SetArgs(args)
 	rejectUnknownShells(root) // whose commands print to the output of now
+	rejectUnknownTopics(root)
 	// An error before a command starts is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && cmd == root && !started {
+		err = cmp.Or(unknownCommand(root, args), err)
+	}
 	if out.failed != nil && (err == nil || errors.Is(err, out.failed)) {
 		err, started = out.failed, true
+	}
+	if cmd.Name() == "help" {
+		cmd = root // whose help lists the commands
 	}
 	return report(stderr, cmd.CommandPath(), err, started)
 }
@@ -94,6 +104,8 @@ func report(stderr io.Writer, command string, err error, started bool) int {
 // noArguments rejects positional arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	switch {
+	case len(args) > 0 && cmd.HasAvailableSubCommands():
+		return notACommand(cmd, args[0])
 	case len(args) > 0 && cmd.Flags().Lookup("config") != nil:
 		return &usageError{fmt.Errorf("unexpected argument %q: want -c before a file", args[0])}
 	case len(args) > 0:

@@ -38,7 +38,7 @@ func rooms() map[string]room {
 				"internal/model", "internal/page", "internal/policy", "internal/proxy", "internal/reason", "internal/simulate", "internal/size",
 				"internal/statefile", "internal/top", "internal/trace", "internal/wire",
 			},
-			third: []string{"github.com/spf13/cobra", humanize, prometheus, "golang.org/x/sys"},
+			third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", humanize, prometheus, "golang.org/x/sys"},
 		},
 		"config": {
 			ours:  []string{"internal/accesslog", "internal/method", "internal/policy"},
