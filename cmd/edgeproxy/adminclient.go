@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,8 +25,15 @@ const tokenVariable = "EDGEPROXY_ADMIN_TOKEN"
 // request; a status has about a kilobyte for each route.
 const maxAnswer = 64 << 20
 
-// post sends a POST to the admin listener at address, HOST:PORT or unix:PATH, with the token if there
-// is one.
+// checkAdmin returns a usageError of the command if address is none of an admin listener.
+func checkAdmin(command, address string) error {
+	if err := admin.CheckAddress(address); err != nil {
+		return &usageError{fmt.Errorf("%s: --admin %s: %w", command, address, err)}
+	}
+	return nil
+}
+
+// post sends a POST to the admin listener at address, with the token if there is one.
 func post(ctx context.Context, address, path, token string, body []byte) (status int, text []byte, err error) {
 	return call(ctx, address, http.MethodPost, path, token, body)
 }
@@ -48,6 +56,9 @@ func ask(ctx context.Context, address, method, path, token string, body []byte) 
 	res, err := admin.Ask(ctx, address, method, path, token, body)
 	if errors.Is(err, admin.ErrAddress) {
 		return nil, &usageError{fmt.Errorf("--admin %w", err)}
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return nil, fmt.Errorf("%s: it does not speak https; want http:// before the host", address)
 	}
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return nil, &notReachedError{fmt.Errorf("%s: %w; is the proxy running, and is this its admin.address?", address, dial.Err)}

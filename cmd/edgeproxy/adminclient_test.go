@@ -56,6 +56,27 @@ origins: {app: {servers: [%q]}}
 	all(same(notOurs), answers(http.StatusOK, `{"some":"document"}`)) // of purge it was taken for success
 }
 
+// The URL of a page of the listener was told to be HOST:PORT.
+func TestAURLOfTheAdminListenerWasRefused(t *testing.T) {
+	t.Parallel()
+	const want = "want no path behind the host: http://127.0.0.1:1"
+	for _, args := range [][]string{{"status"}, {"top"}, {"log"}, {"health"}, {"reload"}, {"purge", "--all"}, {"cache", "stats"}} {
+		mistyped(t, args[0]+": --admin http://127.0.0.1:1/status: "+want, append(args, "--admin", "http://127.0.0.1:1/status")...)
+	}
+	s := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(s.Close)
+	_, err := ask(t.Context(), "https://"+s.Listener.Addr().String(), http.MethodGet, "/status", "", nil)
+	if want := "https://" + s.Listener.Addr().String() + ": it does not speak https; want http:// before the host"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	res, err := ask(t.Context(), s.URL, http.MethodGet, "/status", "", nil)
+	if err != nil || res.StatusCode != http.StatusNotFound {
+		t.Errorf("%s: got %v, %v", s.URL, res, err)
+	} else {
+		_ = res.Body.Close()
+	}
+}
+
 // A file without -c was just an unexpected argument.
 func TestAFileWithoutItsFlagIsToldOf(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
 	"edgeproxy/internal/edge"
 	"edgeproxy/internal/statefile"
 )
@@ -57,7 +56,7 @@ func cacheCommand() *cobra.Command {
 	flags := cmd.PersistentFlags()
 	flags.VarP(configTo(&f.file), "config", "c", "configuration `FILE` with cache.disk.path")
 	flags.StringVar(&f.dir, "dir", "", "the `DIR` of the disk tier, in place of a file")
-	flags.StringVar(&f.admin, "admin", "", "`ADDRESS` of the proxy's admin listener (default that of the file, or "+config.Default().Admin.Address+")")
+	flags.StringVar(&f.admin, "admin", "", "`ADDRESS` or URL of the proxy's admin listener (default that of the file, or "+config.Default().Admin.Address+")")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one value a line")
 	cmd.AddCommand(f.statsCommand(), f.listCommand(), f.verifyCommand(), f.dropCommand())
@@ -108,8 +107,8 @@ func (f *cacheFlags) open() (diskTier, error) {
 // running returns the disk tier of the proxy at address. token comes from the configuration file; a token from
 // the flag or the environment goes before it.
 func (f *cacheFlags) running(dirs []string, address, token string) (diskTier, error) {
-	if !admin.IsAddress(address) {
-		return nil, &usageError{fmt.Errorf("cache: --admin %s: want HOST:PORT or unix:PATH", address)}
+	if err := checkAdmin("cache", address); err != nil {
+		return nil, err
 	}
 	given, err := tokenFor(f.tokenFile)
 	if err != nil {

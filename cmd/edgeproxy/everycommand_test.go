@@ -44,7 +44,7 @@ var smokes = map[string]smoke{
 	"cache drop":            {"cache drop --admin {admin} http://{host}/dropped", exitDone, "(objects: 1)"},
 	"reload":                {"reload --admin {admin}", exitDone, "reloaded: {file}\n"},
 	"log":                   {"log --admin {admin} --all --once result=hit", exitDone, "http://{host}/kept  hit"},
-	"status":                {"status --admin {admin}", exitDone, ", ready, up "},
+	"status":                {"status --admin http://{admin}", exitDone, ", ready, up "},
 	"top":                   {"top --admin {admin}", exitDone, "http://{host}/kept"},
 	"health":                {"health --admin {admin}", exitDone, "ready\n"},
 	"man":                   {"man {dir}", exitDone, ""},

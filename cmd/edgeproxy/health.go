@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
 )
 
 // healthTimeout is the default of --timeout.
@@ -30,8 +29,8 @@ func healthCommand() *cobra.Command {
 		Example: "  edgeproxy health\n  edgeproxy health --live --admin unix:/run/edgeproxy/admin.sock",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !admin.IsAddress(address) {
-				return &usageError{fmt.Errorf("health: --admin %s: want HOST:PORT or unix:PATH", address)}
+			if err := checkAdmin("health", address); err != nil {
+				return err
 			}
 			if timeout <= 0 {
 				return &usageError{fmt.Errorf("health: --timeout %v: want more than 0s", timeout)}
@@ -43,7 +42,7 @@ func healthCommand() *cobra.Command {
 			return askHealth(cmd, address, path, timeout)
 		},
 	}
-	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener, or of metrics.address")
+	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` or URL of the proxy's admin listener, or of metrics.address")
 	cmd.Flags().BoolVar(&live, "live", false, "ask whether it answers, not whether it is ready")
 	timeout = healthTimeout
 	cmd.Flags().Var((*durationFlag)(&timeout), "timeout", "longest `DURATION` to wait for the answer")

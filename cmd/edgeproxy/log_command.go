@@ -17,7 +17,6 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/admin"
 	"edgeproxy/internal/edge"
 )
 
@@ -72,7 +71,7 @@ func logCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.all, "all", false, "start at the first line of the file instead of its end")
 	cmd.Flags().BoolVar(&o.once, "once", false, "stop at the end of the file instead of waiting for more")
 	cmd.Flags().BoolVar(&o.raw, "json", false, "print lines as they are in the log")
-	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener, asked without a FILE")
+	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` or URL of the proxy's admin listener, asked without a FILE")
 	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	return cmd
 }
@@ -93,8 +92,8 @@ func fileOfLog(args []string) (path string, filters []string) {
 
 // askPath asks the admin listener where the access log is.
 func (o *logOptions) askPath(ctx context.Context) (path string, err error) {
-	if !admin.IsAddress(o.address) {
-		return "", &usageError{fmt.Errorf("log: --admin %s: want HOST:PORT or unix:PATH", o.address)}
+	if err := checkAdmin("log", o.address); err != nil {
+		return "", err
 	}
 	token, err := tokenFor(o.tokenFile)
 	if err != nil {

@@ -245,7 +245,7 @@ routes: [{name: a, match: {hosts: [a.example]}, origin: app}]
 	if _, got := printed(t, exitFailed, "--admin", testkit.QuietAddress(t), "--once", "result=hit"); !strings.Contains(got, "or name the FILE of the access log") {
 		t.Errorf("no proxy: got %q", got)
 	}
-	if _, got := printed(t, exitUsage, "--admin", "nowhere", "--once"); !strings.Contains(got, "want HOST:PORT or unix:PATH") {
+	if _, got := printed(t, exitUsage, "--admin", "nowhere", "--once"); !strings.Contains(got, "want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH") {
 		t.Errorf("no address: got %q", got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
 )
 
 // purgeFlags are the flags of purge.
@@ -38,6 +37,9 @@ func purgeCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkAdmin("purge", f.admin); err != nil {
+				return err
+			}
 			order, err := f.order()
 			if err != nil {
 				return &usageError{err}
@@ -60,7 +62,7 @@ func purgeCommand() *cobra.Command {
 	flags.StringArrayVar(&f.tags, "tag", nil, "a `TAG` as the origin sent it, or several with commas between them")
 	flags.BoolVar(&f.all, "all", false, "everything")
 	flags.BoolVar(&f.soft, "soft", false, "mark as stale instead: the next request revalidates or fetches again")
-	flags.StringVar(&f.admin, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	flags.StringVar(&f.admin, "admin", config.Default().Admin.Address, "`ADDRESS` or URL of the proxy's admin listener")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	return cmd
 }
@@ -85,8 +87,6 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 		o.by, o.values = given.by, given.values
 	}
 	switch {
-	case !admin.IsAddress(f.admin):
-		return o, fmt.Errorf("purge: --admin %s: want HOST:PORT or unix:PATH", f.admin)
 	case f.all && o.by != "":
 		return o, fmt.Errorf("purge: --all and --%s: want one of the two", o.by)
 	case f.all:

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
 	"edgeproxy/internal/edge"
 )
 
@@ -33,8 +32,8 @@ func reloadCommand() *cobra.Command {
 		Example: "  edgeproxy reload\n  edgeproxy reload --admin unix:/run/edgeproxy/admin.sock",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !admin.IsAddress(address) {
-				return &usageError{fmt.Errorf("reload: --admin %s: want HOST:PORT or unix:PATH", address)}
+			if err := checkAdmin("reload", address); err != nil {
+				return err
 			}
 			token, err := tokenFor(tokenFile)
 			if err != nil {
@@ -49,7 +48,7 @@ func reloadCommand() *cobra.Command {
 			return reportReload(cmd.OutOrStdout(), done)
 		},
 	}
-	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` or URL of the proxy's admin listener")
 	cmd.Flags().StringVar(&tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	return cmd
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
 	"edgeproxy/internal/edge"
 )
 
@@ -44,8 +43,8 @@ func statusCommand() *cobra.Command {
 		Example: "  edgeproxy status\n  edgeproxy status --watch --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy status --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !admin.IsAddress(o.address) {
-				return &usageError{fmt.Errorf("status: --admin %s: want HOST:PORT or unix:PATH", o.address)}
+			if err := checkAdmin("status", o.address); err != nil {
+				return err
 			}
 			if o.watch && o.json {
 				return &usageError{errors.New("status: --json prints one document; leave --watch out (GET /events has one each second)")}
@@ -59,7 +58,7 @@ func statusCommand() *cobra.Command {
 			return showStatus(ctx, o, token, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` or URL of the proxy's admin listener")
 	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "print a new screen each second, until Ctrl-C")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON document of GET /status")

@@ -147,7 +147,7 @@ func TestStatusOfARunningProxy(t *testing.T) {
 	f(exitDone, []string{`"requests": 3`, `"hit": 1`}, "--json", "--token-file", token)
 	f(exitFailed, []string{": want the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file"})
 	f(exitUsage, []string{"leave --watch out"}, "--json", "--watch")
-	f(exitUsage, []string{"want HOST:PORT or unix:PATH"}, "--admin", "edge")
+	f(exitUsage, []string{"want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"}, "--admin", "edge")
 	if got := runBinary(t, "status", "--admin", strings.TrimPrefix(jsonServer(t), "http://")); got.code != exitFailed || !strings.Contains(got.stderr, "not the answer of an admin listener") {
 		t.Errorf("of another server: got %d %q %q", got.code, got.stdout, got.stderr)
 	}

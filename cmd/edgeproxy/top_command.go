@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
 	"edgeproxy/internal/top"
 )
 
@@ -44,6 +43,9 @@ func topCommand() *cobra.Command {
 		Example: "  edgeproxy top\n  edgeproxy top --by bytes --watch\n  edgeproxy top --requests --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy top --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkAdmin("top", o.address); err != nil {
+				return err
+			}
 			if err := o.check(cmd.Flags().Changed("by")); err != nil {
 				return &usageError{fmt.Errorf("top: %w", err)}
 			}
@@ -56,7 +58,7 @@ func topCommand() *cobra.Command {
 			return o.show(ctx, token, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` or URL of the proxy's admin listener")
 	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	cmd.Flags().StringVar(&o.by, "by", "requests", "`MEASURE` of hosts and URLs: requests, bytes, misses or held-back")
 	cmd.Flags().BoolVar(&o.requests, "requests", false, "show the requests in progress")
@@ -81,8 +83,6 @@ func isMeasure(by string) bool {
 
 func (o *topOptions) check(byGiven bool) error {
 	switch {
-	case !admin.IsAddress(o.address):
-		return fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", o.address)
 	case o.watch && o.json:
 		return errors.New("--json prints one document; leave --watch out")
 	case o.requests && byGiven:

@@ -136,7 +136,7 @@ func TestTopOfARunningProxy(t *testing.T) {
 	f(exitUsage, []string{"want requests, bytes, misses or held-back"}, "--by", "held_back")
 	f(exitUsage, []string{"want 1 to 100"}, "-n", "0")
 	f(exitUsage, []string{"leave it or --requests out"}, "--by", "bytes", "--requests")
-	f(exitUsage, []string{"want HOST:PORT or unix:PATH"}, "--admin", "edge")
+	f(exitUsage, []string{"want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"}, "--admin", "edge")
 	f(exitUsage, []string{"unexpected argument"}, "hosts")
 	for _, more := range [][]string{nil, {"--requests"}} {
 		args := append([]string{"top", "--admin", strings.TrimPrefix(jsonServer(t), "http://")}, more...)

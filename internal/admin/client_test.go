@@ -1,8 +1,11 @@
 package admin
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +14,7 @@ import (
 	"testing"
 )
 
-func TestAskByBothKindsOfAddress(t *testing.T) {
+func TestAskByEachKindOfAddress(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		_, _ = io.WriteString(w, strings.Join([]string{r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), string(body)}, " "))
@@ -30,11 +33,11 @@ func TestAskByBothKindsOfAddress(t *testing.T) {
 	t.Cleanup(onSocket.Close)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 
-	for _, address := range []string{overTCP.Listener.Addr().String(), "unix:" + path} {
+	for _, address := range []string{overTCP.Listener.Addr().String(), overTCP.URL, overTCP.URL + "/", "HTTP" + overTCP.URL[4:], "unix:" + path} {
 		f := func(want, method, path, token string, body []byte) {
 			t.Helper()
-			if !IsAddress(address) {
-				t.Errorf("%s: got no address", address)
+			if err := CheckAddress(address); err != nil {
+				t.Errorf("%s: got %v", address, err)
 			}
 			res, err := Ask(t.Context(), address, method, path, token, body)
 			if err != nil {
@@ -60,9 +63,62 @@ func TestAskNamesTheAddressThatFails(t *testing.T) {
 	if _, err := Ask(t.Context(), "%zz:1", http.MethodGet, "/livez", "", nil); !errors.Is(err, ErrAddress) {
 		t.Errorf("got %v, want %v", err, ErrAddress)
 	}
-	for _, address := range []string{"", "edge", "127.0.0.1", "127.0.0.1:", "unix:", "http://127.0.0.1:1", "a b:1"} {
-		if IsAddress(address) {
-			t.Errorf("%q: got an address, want none", address)
+}
+
+// An operator who copied the URL of the dashboard was told to write HOST:PORT.
+func TestAnAddressOfAWrongFormIsToldWhatIsWanted(t *testing.T) {
+	f := func(address, want string) {
+		t.Helper()
+		err := CheckAddress(address)
+		if !errors.Is(err, ErrAddress) || err.Error() != want {
+			t.Errorf("%q: got %v, want %q", address, err, want)
 		}
 	}
+	for _, address := range []string{"", "edge", "127.0.0.1", "127.0.0.1:", "a b:1", "127.0.0.1:1/status", "a@b:1", "http://", "http://:80", "http:127.0.0.1:1", "http://[::1:80"} {
+		f(address, wantAddress)
+	}
+	f("unix:", "want the path of a socket behind unix:")
+	f("ftp://127.0.0.1:1", `unknown scheme "ftp": `+wantAddress)
+	f("://127.0.0.1:1", `unknown scheme "": `+wantAddress)
+	f("http://127.0.0.1:1/status", "want no path behind the host: http://127.0.0.1:1")
+	f("https://edge.example/?a", "want nothing behind the host: https://edge.example")
+	f("http://127.0.0.1:1#", "want nothing behind the host: http://127.0.0.1:1")
+	f("http://:secret@127.0.0.1:1", "want no user in the URL: the token comes from a file or the environment")
+	for _, address := range []string{"127.0.0.1:1", ":1", "[::1]:1", "edge.example:1", "https://edge.example", "http://[::1]:1/", "unix:/run/a.sock", "unix:a"} {
+		if err := CheckAddress(address); err != nil {
+			t.Errorf("%q: got %v", address, err)
+		}
+	}
+}
+
+// The certificate is that of a proxy in front of the listener.
+func TestAskByHTTPSChecksTheCertificate(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	if _, err := Ask(t.Context(), s.URL, http.MethodGet, "/livez", "", nil); !isUnknownAuthority(err) {
+		t.Errorf("got %v, want a certificate that nobody known has signed", err)
+	}
+	if _, err := Ask(t.Context(), "https://"+overPlain(t), http.MethodGet, "/livez", "", nil); !isNoTLS(err) {
+		t.Errorf("got %v, want an answer that is not TLS", err)
+	}
+}
+
+func isUnknownAuthority(err error) bool {
+	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
+	return ok
+}
+
+func isNoTLS(err error) bool {
+	_, ok := errors.AsType[tls.RecordHeaderError](err)
+	return ok
+}
+
+// overPlain returns the address of a server without TLS.
+func overPlain(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
 }
