@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/policy"
 )
 
@@ -136,8 +137,7 @@ func (p Policy) has(property func(policy.Policy) bool) bool {
 
 // The largest values of the filters' settings: a larger filter would not fit into memory.
 const (
-	maxCapacity  = 1_000_000_000
-	maxFalseRate = 0.5
+	maxCapacity = 1_000_000_000
 )
 
 func (a *Admission) table() table {
@@ -171,7 +171,7 @@ func (w *Window) table(memory string, every time.Duration) table {
 			"The window moves on after this time at the latest; 0s is not by time. A fixed one has "+formatDuration(every)+" unless said."),
 		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).withErrorAbove("want at most "+most+": that many keys take "+memory).withErrorBelow("want 1 to "+most),
 			"Distinct keys that a generation holds, with window: fixed only. Alone it means fixed, where it is 1000000 unless said.").asOptional().asDependent().withExample("1000000"),
-		restart("false_positive_rate", ratio(&w.FalsePositiveRate, 0.01).moreThan(0).atMost(maxFalseRate).withError("want more than 0 and at most 0.5"),
+		restart("false_positive_rate", ratio(&w.FalsePositiveRate, 0.01).between(bloom.MinRate, bloom.MaxRate).withError(bloom.WantRate),
 			"The share of unseen keys that are taken for seen ones when every generation is full."),
 	}
 }

@@ -44,6 +44,9 @@ func ratio(field *float64, byDefault float64) *number[float64] {
 
 // formatRatio writes a number with a decimal point, so that it does not look like a count.
 func formatRatio(f float64) string {
+	if f > 0 && f < 1e-6 {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if !strings.Contains(text, ".") {
 		text += ".0"

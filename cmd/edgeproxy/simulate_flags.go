@@ -26,7 +26,6 @@ const (
 	minRotateEvery  = time.Second
 	maxRotateEvery  = 8760 * time.Hour
 	maxRotateCount  = 1_000_000_000
-	maxRate         = 0.5
 )
 
 // defineFlags adds the flags to cmd.
@@ -262,14 +261,6 @@ func parseWhole(low, high int) func(string) (int, error) {
 		}
 		return n, nil
 	}
-}
-
-func parseRate(text string) (float64, error) {
-	p, err := parseRatio(text)
-	if err != nil || p > maxRate {
-		return 0, errors.New("want a ratio above 0 and at most 0.5, such as 0.01 or 1%")
-	}
-	return p, nil
 }
 
 func parseCapacity(text string) (simulate.Amount, error) {

@@ -260,7 +260,7 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitUsage, "See 'edgeproxy simulate --help'.", "--capacity", "5", log)
 	// Mistakes in flags are found before the log is opened.
 	missing := log + ".not"
-	f(exitUsage, "--false-positive-rate 1e-300: want at least", "--false-positive-rate", "1e-300", missing)
+	f(exitUsage, "--false-positive-rate 1e-14: want at least", "--false-positive-rate", "1e-14", missing)
 	f(exitUsage, "--capacity 65535 bytes: want at least 65536 bytes under ristretto", "--eviction", "ristretto", "--capacity", "65535B", missing)
 	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--eviction", "lru,ristretto", "--capacity", "64KiB", "--max-object", "16385B", missing)
 	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--capacity", "64KiB", "--max-object", "16385B", missing)
@@ -277,7 +277,7 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitUsage, "grid of 2665 settings: want at most 500", "--generations", strings.Repeat("2,3,", 55)+"2", log)
 	f(exitUsage, "at most half of the capacity", "--stage", "1GiB", log)
 	f(exitUsage, "capacity 1%: want more than 0 bytes", "--capacity", "1%", seq)
-	f(exitUsage, "--false-positive-rate 1e-300", "--false-positive-rate", "1e-300", log)
+	f(exitUsage, "--false-positive-rate 1e-14", "--false-positive-rate", "1e-14", log)
 	f(exitUsage, "no such folder", "--html", filepath.Join(folder, "not", "a.html"), log)
 	f(exitUsage, "this is a folder", "--html", folder, log)
 	f(exitUsage, "unknown flag", "--polcy", "always", log)
@@ -326,7 +326,7 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 		}
 	}
 	for _, v := range []string{"0", "0.51", "51%", "-0.1", "NaN", "1%%"} {
-		f("false-positive-rate", v, "want a ratio above 0 and at most 0.5, such as 0.01 or 1%")
+		f("false-positive-rate", v, "want a ratio from 1e-15 to 0.5, such as 0.01 or 1%")
 	}
 	f("max-object", "0", "want more than nothing")
 	f("max-object", "9", "want a size with a unit")

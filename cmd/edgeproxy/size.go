@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"edgeproxy/internal/size"
 )
@@ -44,7 +45,8 @@ func sizeCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.keys, "keys", "", "distinct keys of one filter or generation: 1000000, 1e6 or 1M")
-	flags.StringVar(&f.rate, "fpr", "", "false positive rate of the filter, and of the window when it is full: 0.01 or 1%")
+	flags.StringVar(&f.rate, "fpr", "", "false positive rate of the filter, and of the window when it is full: 0.01 or 1%; up to 0.5. Also --false-positive-rate, as in simulate")
+	flags.SetNormalizeFunc(longRate)
 	flags.StringVar(&f.bits, "bits", "", "bits m of one filter or generation: 12000000, 12M, or a size such as 12MiB")
 	flags.StringVar(&f.memory, "memory", "", "memory of the filter, or of all generations together: 12MiB")
 	flags.IntVar(&f.hashes, "hashes", 0, "number of hashes k (textbook layouts only; default: the best)")
@@ -53,6 +55,14 @@ func sizeCommand() *cobra.Command {
 	flags.StringVar(&f.plot, "plot", "", "write a page with the curves of the rate to this `FILE` (HTML)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON document")
 	return cmd
+}
+
+// longRate makes the name that simulate and the configuration have for the rate another one for --fpr.
+func longRate(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "false-positive-rate" {
+		name = "fpr"
+	}
+	return pflag.NormalizedName(name)
 }
 
 // sizeAnswer is an answer that can be written.

@@ -21,7 +21,7 @@ func (f sizeFlags) request() (size.Request, error) {
 	}
 	var errs [4]error
 	r.Keys, errs[0] = parseFlag(f.keys, "--keys", parseSizeNumber)
-	r.Rate, errs[1] = parseFlag(f.rate, "--fpr", parseRatio)
+	r.Rate, errs[1] = parseFlag(f.rate, "--fpr", parseRate)
 	r.Bits, errs[2] = parseFlag(f.bits, "--bits", parseBits)
 	r.Bytes, errs[3] = parseFlag(f.memory, "--memory", parseMemory)
 	if err := errors.Join(errs[:]...); err != nil {
@@ -124,15 +124,15 @@ func parseSizeNumber(text string) (uint64, error) {
 	return uint64(v), nil
 }
 
-// parseRatio reads 0.01 or 1%.
-func parseRatio(text string) (float64, error) {
+// parseRate reads a false positive rate, 0.01 or 1%.
+func parseRate(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if percent {
 		v /= 100
 	}
-	if err != nil || !(v > 0 && v < 1) {
-		return 0, errors.New("want a ratio above 0 and below 1, such as 0.01 or 1%")
+	if err != nil || !bloom.AskedRate(v) {
+		return 0, errors.New(bloom.WantRate + " or 1%")
 	}
 	return v, nil
 }

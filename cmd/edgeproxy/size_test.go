@@ -190,8 +190,11 @@ func TestSizeSaysWhatItWants(t *testing.T) {
 	f(`--keys: "1.5": want a whole number above 0`, "--keys", "1.5", "--fpr", "1%")
 	f(`--keys: "many": want a whole number, such as 1000000, 1e6 or 1M`, "--keys", "many", "--fpr", "1%")
 	f(`--keys: "1e99": want at most`, "--keys", "1e99", "--fpr", "1%")
-	f(`--fpr: "1": want a ratio above 0 and below 1`, "--fpr", "1", "--keys", "5")
-	f(`--fpr: "0%": want a ratio above 0 and below 1`, "--fpr", "0%", "--keys", "5")
+	for _, rate := range []string{"1", "0", "0%", "-0.01", "99%", "0.500001", "1e-20", "1e-300", "0.9e-15", "1e-400", "Inf", "0x"} {
+		f(`--fpr: "`+rate+`": want a ratio from 1e-15 to 0.5, such as 0.01 or 1%`, "--fpr", rate, "--keys", "5")
+	}
+	f("textbook: no such filter: it takes more than 2^50 bits, want a higher rate or fewer keys", "--keys", "1125899906842624", "--fpr", "1e-15")
+	f("textbook: no such filter: it takes more than 2^50 bits", "--keys", "1e14", "--fpr", "1%", "--hashes", "64")
 	f(`--fpr: "NaN": want a ratio`, "--fpr", "NaN", "--keys", "5")
 	f(`--bits: "12XB": want a size with a unit`, "--bits", "12XB", "--keys", "5")
 	f(`--memory: "12": want a size with a unit`, "--memory", "12", "--keys", "5")
@@ -205,6 +208,7 @@ func TestSizeSaysWhatItWants(t *testing.T) {
 	f("counting-line: no such filter: the rate is out of reach", "--keys", "10k", "--fpr", "1e-14", "--layout", "textbook,counting-line")
 	f("split-block: no such filter: the memory is less than one block", "--keys", "5", "--bits", "255", "--layout", "split-block")
 	f("textbook: no such filter: the memory holds no key at this rate", "--fpr", "1%", "--bits", "1")
+	f(`--fpr: "2": want a ratio`, "--false-positive-rate", "2", "--keys", "5")
 	f("unexpected argument", "--keys", "5", "--fpr", "1%", "extra")
 	f("unknown flag", "--kyes", "5")
 }
@@ -312,7 +316,6 @@ func TestSizeSaysWhyThereIsNoSetting(t *testing.T) {
 
 	f("the proxy's layouts have a number of hashes of their own.", "--keys", "1M", "--fpr", "1%", "--hashes", "5")
 	f("the keys are more than the 1000000000 of a generation", "--keys", "1000000001", "--fpr", "1%")
-	f("the rate is above 0.5, the highest", "--keys", "1000", "--fpr", "60%")
 	f("the rate is above 0.5, the highest", "--keys", "1M", "--memory", "100KiB")
 	f("the memory holds no key at this rate", "--fpr", "1e-12", "--memory", "64B")
 }
@@ -351,7 +354,7 @@ func TestSizePlotIsOneFile(t *testing.T) {
 	f("--keys", "1", "--bits", "512")
 	f("--keys", "1M", "--bits", "1", "--hashes", "1", "--layout", "textbook")
 	f("--fpr", "1e-14", "--memory", "1GiB", "--layout", "split-block")
-	f("--keys", "1e15", "--fpr", "99%", "--hashes", "64")
+	f("--keys", "1e12", "--fpr", "50%", "--hashes", "64")
 
 	wrong := func(path, says string) {
 		t.Helper()

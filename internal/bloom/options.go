@@ -14,6 +14,20 @@ const (
 	MaxGenerations = 4
 )
 
+// Bounds of a false positive rate that somebody may ask for: of the configuration, and of the
+// commands that recommend one. Beyond the lower one no number of keys, and no blocked layout, comes
+// to it. A filter that takes every second new key for a known one is of no use.
+const (
+	MinRate = 1e-15
+	MaxRate = 0.5
+)
+
+// WantRate is what an error says of a rate that is not between MinRate and MaxRate.
+const WantRate = "want a ratio from 1e-15 to 0.5, such as 0.01"
+
+// AskedRate reports whether p is a rate that somebody may ask for. NaN is none.
+func AskedRate(p float64) bool { return p >= MinRate && p <= MaxRate }
+
 // Options says how large a sliding filter is. It says nothing of time: the
 // owner of the filter rotates it.
 type Options struct {

@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -14,6 +15,20 @@ func faults(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+func TestAskedRate(t *testing.T) {
+	for p, want := range map[float64]bool{
+		0: false, 1: false, -0.01: false, 1e-300: false, 1e-20: false, 9.9e-16: false, MinRate: true, 0.01: true, MaxRate: true, 0.51: false,
+		math.NaN(): false, math.Inf(1): false, math.Inf(-1): false,
+	} {
+		if got := AskedRate(p); got != want {
+			t.Errorf("%v: got %v, want %v", p, got, want)
+		}
+	}
+	if want := fmt.Sprintf("want a ratio from %v to %v,", MinRate, MaxRate); !strings.HasPrefix(WantRate, want) {
+		t.Errorf("got %q, want %q first", WantRate, want)
+	}
 }
 
 func TestOptionsNameEveryFault(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// MaxNumber bounds keys and bits: far above what is built, and exact as a float64.
+// MaxNumber bounds keys and bits, given or worked out: far above what is built, and exact as a float64.
 const MaxNumber = 1 << 50
 
 // Request is what is to be worked out. Exactly two of keys, rate and memory
@@ -142,7 +142,9 @@ func (r Request) solveOne(l Layout, bits uint64, p float64) (f Filter, err error
 	if f.Units == 0 || f.Keys == 0 {
 		return f, fmt.Errorf("%s: %w: %s", l.Name, errNoFilter, whyNoFilter(bits, r.Rate))
 	}
-	f.Bits = l.Bits(f.Units, f.Hashes)
+	if f.Bits = l.Bits(f.Units, f.Hashes); f.Bits > MaxNumber {
+		return f, fmt.Errorf("%s: %w: it takes more than 2^50 bits, want a higher rate or fewer keys", l.Name, errNoFilter)
+	}
 	f.Rate = l.Rate(f.Units, f.Hashes, f.Keys)
 	return f, nil
 }

@@ -21,11 +21,8 @@ type Setting struct {
 	Options bloom.Options
 }
 
-// Bounds of the configuration.
-const (
-	maxSettingKeys = 1_000_000_000
-	maxSettingRate = 0.5
-)
+// maxSettingKeys is the bound of the configuration.
+const maxSettingKeys = 1_000_000_000
 
 // setting is the one for the proxy's layout among those asked for: that of
 // second-hit, unless it is counting's alone.
@@ -53,8 +50,8 @@ func (r Request) setting() (Setting, error) {
 		return s, errors.New("the memory holds no key at this rate with the proxy's reserve")
 	case s.Options.Capacity > maxSettingKeys:
 		return s, fmt.Errorf("the keys are more than the %d of a generation that the configuration takes", maxSettingKeys)
-	case s.Options.FalsePositiveRate > maxSettingRate:
-		return s, fmt.Errorf("the rate is above %v, the highest that the configuration takes", maxSettingRate)
+	case s.Options.FalsePositiveRate > bloom.MaxRate:
+		return s, fmt.Errorf("the rate is above %v, the highest that the configuration takes", bloom.MaxRate)
 	}
 	return s, s.Options.Validate(s.Layout)
 }
