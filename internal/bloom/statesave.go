@@ -9,7 +9,7 @@ import (
 )
 
 // stateWords is how many words are read and written in one go: 32 KiB.
-const stateWords = sweepWords
+const stateWords = 4096
 
 // SaveState writes the generations of r to w, and before them what LoadState
 // needs to tell whether they are those of a filter of this layout and these
