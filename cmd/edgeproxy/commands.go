@@ -47,7 +47,7 @@ func commandTree() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), logCommand(), statusCommand(),
+		serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), lookupCommand(), logCommand(), statusCommand(),
 		topCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand(),
 	)
 	return root
@@ -81,8 +81,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // report prints err, one problem a line, and returns the exit code. command is
 // the one whose help the message names.
 func report(stderr io.Writer, command string, err error, started bool) int {
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitDone
+	case errors.Is(err, errNotStored):
+		return exitFailed
 	}
 	var usage *usageError
 	var faults config.Errors

@@ -43,6 +43,7 @@ var smokes = map[string]smoke{
 	"cache verify":          {"cache verify --admin {admin}", exitDone, "damaged: 0\n"},
 	"cache drop":            {"cache drop --admin {admin} http://{host}/dropped", exitDone, "(objects: 1)"},
 	"reload":                {"reload --admin {admin}", exitDone, "reloaded: {file}\n"},
+	"lookup":                {"lookup --admin {admin} http://{host}/kept", exitDone, "hit: It is answered from the cache."},
 	"log":                   {"log --admin {admin} --all --once result=hit", exitDone, "http://{host}/kept  hit"},
 	"status":                {"status --admin http://{admin}", exitDone, ", ready, up "},
 	"top":                   {"top --admin {admin}", exitDone, "http://{host}/kept"},

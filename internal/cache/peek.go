@@ -1,6 +1,9 @@
 package cache
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Place is where Peek found something.
 type Place uint8
@@ -53,6 +56,58 @@ func (s *Store) PeekVary(url Key, name []byte) (l Lists) {
 	return l
 }
 
+// Peeked is what PeekVariants has found.
+type Peeked struct {
+	Object *Object
+	In     Place
+}
+
+// PeekVariants returns the variants of the URL whose key part is name and whose hash is url, by whichever fields they vary and
+// in no order. A variant that is in memory and on the disk is in the list once, as in memory. As Peek it leaves no trace, may
+// wait for the device, and scans the memory tier. The caller passes each Object to Release.
+func (s *Store) PeekVariants(url Key, name []byte) (all []Peeked) {
+	add := func(o *Object, in Place) {
+		if o != nil && o.Varies() && o.URL() == url && bytes.Equal(o.URLName(), name) && !amongPeeked(all, o.key) {
+			all = append(all, Peeked{o, in})
+		} else if o != nil {
+			s.Release(o)
+		}
+	}
+	if s.index.peek(url) != nil {
+		s.window.each(func(o *Object) { add(o, InMain) })
+		s.main.each(s.books.objects.Load(), func(o *Object) { add(o, InMain) })
+	}
+	if s.stage.urls.peek(url) != nil {
+		s.stage.items.each(func(o *Object) { add(o, InStage) })
+	}
+	for _, v := range s.listedOnDisk(url, name) {
+		if !amongPeeked(all, v.key) {
+			add(s.peekRecord(v.key, v.hash, nil), OnDisk)
+		}
+	}
+	return all
+}
+
+func amongPeeked(all []Peeked, k Key) bool {
+	return slices.ContainsFunc(all, func(p Peeked) bool { return p.Object.key == k })
+}
+
+// listedOnDisk returns the variants of the URL on the disk that memory or the marker lists. Some may have left.
+func (s *Store) listedOnDisk(url Key, name []byte) (all []diskVariant) {
+	if s.disk == nil {
+		return nil
+	}
+	if slot := s.index.peek(url); slot != nil {
+		s.mu.Lock()
+		if v := slot.value.disk; v != nil {
+			all = slices.Clone(v.all)
+		}
+		s.mu.Unlock()
+	}
+	_, marked := s.disk.peekMarker(s.disk.markerHash(name), markerName(name))
+	return append(all, marked...)
+}
+
 // peekMemory searches in the order of Find.
 func (s *Store) peekMemory(k Key) (*Object, Place) {
 	if slot := s.window.peek(k); slot != nil {
@@ -72,21 +127,29 @@ func (s *Store) peekMemory(k Key) (*Object, Place) {
 
 // peekDisk is Load without side effects.
 func (s *Store) peekDisk(k Key, name []byte) (*Object, Place) {
-	h, f := s.disk.hash(name), new(onDisk)
+	if o := s.peekRecord(k, s.disk.hash(name), name); o != nil {
+		return o, OnDisk
+	}
+	return nil, Nowhere
+}
+
+// peekRecord returns the object in the record under h, which is that of name, or of any name if that is nil; nil if there is none.
+func (s *Store) peekRecord(k Key, h uint64, name []byte) *Object {
+	f := new(onDisk)
 	if !s.disk.Peek(h, name, &f.hit) {
-		return nil, Nowhere
+		return nil
 	}
 	e := s.disk.entryOf(f.hit.Block)
 	if e == nil || e.Key != k || e.isMarker() {
 		f.hit.Close()
-		return nil, Nowhere
+		return nil
 	}
 	if f.hit.Patched {
 		e = patched(e, f.hit.Patch)
 	}
 	head := newObject(e, false)
-	if slot := s.renewed.peek(k); slot != nil && slot.value.of == e.Serial && bytes.Equal(slot.value.head.Name(), name) {
+	if slot := s.renewed.peek(k); slot != nil && slot.value.of == e.Serial && bytes.Equal(slot.value.head.Name(), e.Name) {
 		head = slot.value.head
 	}
-	return f.object(head), OnDisk
+	return f.object(head)
 }

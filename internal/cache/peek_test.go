@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -38,6 +39,51 @@ func TestPeekIsNoHit(t *testing.T) {
 	}
 	if o, _ := s.Peek(sum("/1"), []byte("/other")); o != nil {
 		t.Errorf("another name with the same hash: got %s", o.Name())
+	}
+}
+
+// variantsOf returns the names of what PeekVariants finds, sorted, each behind its place.
+func variantsOf(s *Store, url string) (all []string) {
+	for _, p := range s.PeekVariants(sum(url), []byte(url)) {
+		all = append(all, p.In.String()+" "+string(p.Object.Name()))
+		s.Release(p.Object)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestPeekVariantsFindsAllOfAURLAndUsesNone(t *testing.T) {
+	s, _ := newStoreOnDisk(t, usualOptions())
+	mustPut(t, s, plain("/a", 7, 1<<10))
+	for _, lang := range []string{"de", "fr"} {
+		mustPut(t, s, variant("/v", lang, 1<<10, "X-Lang"))
+	}
+	mustPut(t, s, variant("/w", "de", 1<<10, "X-Lang"))
+	want := []string{"disk /v\x00de", "disk /v\x00fr"}
+	for range 3 {
+		if got := variantsOf(s, "/v"); !slices.Equal(got, want) {
+			t.Fatalf("on the disk: got %q, want %q", got, want)
+		}
+	}
+	for _, url := range []string{"/a", "/none"} {
+		if got := variantsOf(s, url); got != nil {
+			t.Errorf("%s: got %q, want nothing", url, got)
+		}
+	}
+
+	s = newStoreOf(t, usualOptions())
+	for _, lang := range []string{"de", "fr"} {
+		mustPut(t, s, variant("/v", lang, 1<<10, "X-Lang"))
+	}
+	mustPut(t, s, variant("/w", "de", 1<<10, "X-Lang"))
+	want = []string{"memory /v\x00de", "memory /v\x00fr"}
+	if got := variantsOf(s, "/v"); !slices.Equal(got, want) {
+		t.Errorf("in memory: got %q, want %q", got, want)
+	}
+	for _, p := range s.PeekVariants(sum("/v"), []byte("/v")) {
+		if p.Object.asked() || p.Object.uses() != 0 {
+			t.Errorf("%s: it was used by a look that leaves no trace", p.Object.Name())
+		}
 	}
 }
 

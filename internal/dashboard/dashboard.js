@@ -450,7 +450,7 @@
 
   // What the answer of GET /lookup says, as pairs of a name and a text.
   const lookupPairs = (a) => {
-    const pairs = [["route", a.route], ["policy", a.policy]];
+    const pairs = [["route", a.route], ["policy", a.policy], ["origin", a.origin]];
     if (a.key) pairs.push(["key", a.key.url], ["part", a.key.part], ["varies by", a.key.vary?.join(", ")], ["variant", a.key.variant], ["hash", a.key.hash]);
     if (a.key && a.key.counted_by !== a.key.hash) pairs.push(["counted by", a.key.counted_by]);
     if (a.sightings) pairs.push(["sightings within the window", a.sightings.counted || a.sightings.within_window === 0 ? plain(a.sightings.within_window) : "one or more"]);
@@ -461,6 +461,7 @@
         ["time to live", s.ttl_seconds >= 0 ? span(s.ttl_seconds) : `expired ${span(-s.ttl_seconds)} ago`], ["tags", [plain(s.tags), s.tag_names?.join(", ")].filter(Boolean).join(": ")],
         ["purged", {no: "no", soft: "soft: it is validated before it is used", yes: "yes, and not removed yet"}[s.purged] ?? s.purged]);
     }
+    for (const v of a.variants ?? []) pairs.push(["stored variant", `${v.variant}, in the tier ${v.tier}`]);
     pairs.push(["next request", a.next?.result], ["reason", a.next?.reason]);
     return pairs.filter(([, text]) => text);
   };

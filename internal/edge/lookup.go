@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"edgeproxy/internal/cache"
@@ -18,11 +20,20 @@ type Lookup struct {
 	URL    string `json:"url"` // as asked for
 	Route  string `json:"route,omitempty"`
 	Policy string `json:"policy,omitempty"`
+	Origin string `json:"origin,omitempty"` // that the route asks
 
 	Key       *LookupKey       `json:"key,omitempty"`
 	Sightings *LookupSightings `json:"sightings,omitempty"`
 	Stored    *LookupStored    `json:"stored"`
-	Next      LookupNext       `json:"next"`
+	// Variants are all that are stored of the URL, if it varies, whichever this request would get.
+	Variants []LookupVariant `json:"variants,omitempty"`
+	Next     LookupNext      `json:"next"`
+}
+
+// LookupVariant is a stored response that request fields select.
+type LookupVariant struct {
+	Variant string `json:"variant"` // the fields and what they are
+	LookupStored
 }
 
 // LookupKey is the cache key, and the key by which sightings are counted.
@@ -74,7 +85,7 @@ func (e *Edge) lookup(method, url string, fields [][2]string) (any, error) {
 		return nil, err
 	}
 	defer release()
-	a := Lookup{Method: method, URL: url, Route: in.Route, Policy: in.Policy}
+	a := Lookup{Method: method, URL: url, Route: in.Route, Policy: in.Policy, Origin: in.Origin}
 	if in.Itself {
 		a.Next = LookupNext{Result: "answered", Text: "The route answers itself, without cache and origin."}
 		return a, nil
@@ -95,22 +106,28 @@ func (e *Edge) lookup(method, url string, fields [][2]string) (any, error) {
 	if in.Remembers {
 		a.Sightings = &LookupSightings{Within: in.Sightings, Exact: in.Verdict.Needed > 0}
 	}
-	a.Stored = storedOf(in, time.Now())
+	at := time.Now()
+	if in.Object != nil {
+		stored := storedOf(proxy.Variant{Object: in.Object, In: in.In, Purged: in.Purged}, at)
+		stored.TagNames = in.TagNames
+		a.Stored = &stored
+	}
+	for _, v := range in.Variants {
+		a.Variants = append(a.Variants, LookupVariant{variantText(v.Object.Name()[len(v.Object.URLName()):]), storedOf(v, at)})
+	}
+	slices.SortFunc(a.Variants, func(a, b LookupVariant) int { return cmp.Compare(a.Variant, b.Variant) })
 	a.Next = nextOf(in)
 	return a, nil
 }
 
 func hashText(k cache.Key) string { return fmt.Sprintf("%016x%016x", k.Hi, k.Lo) }
 
-func storedOf(in proxy.Inspection, now time.Time) *LookupStored {
-	o := in.Object
-	if o == nil {
-		return nil
-	}
+func storedOf(v proxy.Variant, now time.Time) LookupStored {
+	o := v.Object
 	age := o.Age(now)
-	return &LookupStored{
-		Tier: in.In.String(), Status: o.Status(), Bytes: o.Content().Size(), Age: age.Seconds(), TTL: (o.Lifetime() - age).Seconds(),
-		Tags: len(o.Tags()), TagNames: in.TagNames, Purged: [...]string{purge.Valid: "no", purge.Stale: "soft", purge.Gone: "yes"}[in.Purged],
+	return LookupStored{
+		Tier: v.In.String(), Status: o.Status(), Bytes: o.Content().Size(), Age: age.Seconds(), TTL: (o.Lifetime() - age).Seconds(),
+		Tags: len(o.Tags()), Purged: [...]string{purge.Valid: "no", purge.Stale: "soft", purge.Gone: "yes"}[v.Purged],
 	}
 }
 

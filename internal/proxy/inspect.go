@@ -28,6 +28,7 @@ type Question struct {
 type Inspection struct {
 	Route  string // "": none matches, and all below is empty
 	Policy string
+	Origin string // that the route asks, "" if it answers itself
 
 	// Itself says that the route answers itself, without cache and origin; the rest is empty then.
 	Itself bool
@@ -47,6 +48,9 @@ type Inspection struct {
 	Remembers bool
 	Verdict   admission.Verdict
 
+	// Variants are those of the URL that are stored, whichever request fields select them; the Object may be one of them.
+	Variants []Variant
+
 	// Object is what is stored, nil for nothing, with a purge that has reached it. What is Gone is removed when a request asks for it.
 	// Part says that it is the first part that is stored of a large one.
 	Object *cache.Object
@@ -57,6 +61,13 @@ type Inspection struct {
 	TagNames []string
 	// Use is what the object is good for at this moment, without a purge.
 	Use rfc9111.Use
+}
+
+// Variant is a stored response that request fields select.
+type Variant struct {
+	Object *cache.Object
+	In     cache.Place
+	Purged purge.State
 }
 
 // Errors of Inspect: what is wrong with a Question.
@@ -80,6 +91,9 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 	x.dropIgnored()
 	x.applyRules()
 	in.Route, in.Policy, in.Remembers = x.route.Name, x.route.Rule.Policy.String(), x.route.Rule.Policy.Remembers()
+	if x.route.Origin != nil {
+		in.Origin = x.route.Origin.Name()
+	}
 	in.Why, _ = x.bypass()
 	if in.Itself = x.route.answer != nil; in.Itself || in.Why != reason.None {
 		return in, release, nil
@@ -97,11 +111,27 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 		in.Purged = p.purgedSince(o.Name(), o.Born(), o.Tags(), x.resource())
 		policy := o.Policy()
 		in.Use = policy.Use(o.Age(x.start), x.request, x.route.HonorRequest)
-		release = func() { p.Store.Release(o) }
+	}
+	p.inspectVariants(x, &in)
+	release = func() {
+		if in.Object != nil {
+			p.Store.Release(in.Object)
+		}
+		for _, v := range in.Variants {
+			p.Store.Release(v.Object)
+		}
 	}
 	in.Name, in.URLName, in.Key, in.Vary, in.Counted = x.name, x.name[:x.baseLen], x.key, x.vary, x.demand
 	in.Verdict, in.Sightings = p.Gate.Foresee(x.route.Rule, x.demand.Hi, x.demand.Lo)
 	return in, release, nil
+}
+
+// inspectVariants finds the variants that are stored of what x is keyed as.
+func (p *Proxy) inspectVariants(x *exchange, in *Inspection) {
+	for _, v := range p.Store.PeekVariants(x.base, x.name[:x.baseLen]) {
+		o := v.Object
+		in.Variants = append(in.Variants, Variant{o, v.In, p.purgedSince(o.Name(), o.Born(), o.Tags(), x.resource())})
+	}
 }
 
 // exchangeFor makes an exchange of q, which nobody answers.

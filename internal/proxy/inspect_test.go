@@ -115,6 +115,12 @@ func TestInspectCountsNoSighting(t *testing.T) {
 	g("/vary", "de", "fwd=uri-miss; stored")
 	f("/vary", "de", 1, true, true)
 	f("/vary", "fr", 0, false, false)
+	if in := i.inspect("GET", "/vary", "fr"); len(in.Variants) != 1 || string(in.Variants[0].Object.Name()) == string(in.Name) || in.Object != nil {
+		t.Errorf("got %d variants and %v, want that for de, which is not the one asked for", len(in.Variants), in.Object)
+	}
+	if in := i.inspect("GET", "/a", ""); len(in.Variants) != 0 || in.Origin == "" && in.Route == "" {
+		t.Errorf("got %d variants of what does not vary, of the origin %q", len(in.Variants), in.Origin)
+	}
 	if in := i.inspect("GET", "/vary", "de"); len(in.Vary) != 1 || in.Vary[0] != "X-Lang" {
 		t.Errorf("got the fields %q, want X-Lang", in.Vary)
 	}

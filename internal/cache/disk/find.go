@@ -169,6 +169,9 @@ func (v *volume) pin(hash uint64, p index.Place, h *Hit) bool {
 // errOtherKey says that the record has another key.
 var errOtherKey = errors.New("disk: another key")
 
+// wants reports whether a look-up for key takes a record of the key has: nil is any.
+func wants(key, has []byte) bool { return key == nil || bytes.Equal(key, has) }
+
 // reject counts why a record could not be used, and removes a damaged one.
 func (v *volume) reject(hash uint64, p index.Place, err error) {
 	switch {
@@ -221,7 +224,7 @@ func (h *Hit) load(key []byte) error {
 	if h.head, err = h.v.head.ParseHead(h.buf, h.seg.number, offset); err != nil || int64(len(h.buf)) < want {
 		return ErrDamaged
 	}
-	if !bytes.Equal(h.head.Key, key) {
+	if !wants(key, h.head.Key) {
 		return errOtherKey
 	}
 	h.Block, h.size, h.Body = h.head.Block, shape.BodyBytes, nil
@@ -240,7 +243,7 @@ func (h *Hit) takeBody(at int64) bool {
 
 // loadBody is load for a record whose head is in memory.
 func (h *Hit) loadBody(k *known, key []byte) error {
-	if !bytes.Equal(k.head.Key, key) {
+	if !wants(key, k.head.Key) {
 		return errOtherKey
 	}
 	h.known, h.head = k, k.head

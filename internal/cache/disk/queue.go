@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -115,7 +114,7 @@ func (q *queue) find(h uint64, key []byte) *put {
 	}
 	q.mu.RLock()
 	defer q.mu.RUnlock()
-	if p := q.byHash[h]; p != nil && !p.draft && bytes.Equal(p.Key, key) {
+	if p := q.byHash[h]; p != nil && !p.draft && wants(key, p.Key) {
 		p.buffer.Keep()
 		return p
 	}

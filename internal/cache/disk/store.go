@@ -128,7 +128,7 @@ func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
 	return true
 }
 
-// Peek is Find that counts as no hit and no miss, and does not affect eviction.
+// Peek is Find that counts as no hit and no miss, and does not affect eviction. With a nil key it finds the record under h, whatever its key is.
 func (s *Store) Peek(h uint64, key []byte, hit *Hit) bool {
 	v := s.volume.Load()
 	return v != nil && !v.failed() && v.locate(h, key, hit)
