@@ -27,6 +27,8 @@ type cacheFlags struct {
 type diskTier interface {
 	// stats returns a document that encoding/json can encode.
 	stats(ctx context.Context) (any, error)
+	// statsText returns totals for people. Those of a running proxy are of its memory and window, too.
+	statsText(ctx context.Context) (string, error)
 	// objects calls show for every stored object, in no order.
 	objects(ctx context.Context, show func(edge.Object) error) error
 	// verify reads and checks every record, and calls show for each damaged one.
@@ -119,18 +121,25 @@ func (f *cacheFlags) running(dirs []string, address, token string) (diskTier, er
 
 func (f *cacheFlags) statsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stats", Short: "Print totals of the disk tier", Args: noArguments,
+		Use: "stats", Short: "Print totals of the tiers and the window, or of the disk tier of a stopped proxy", Args: noArguments,
+		Long: "Print totals: objects and bytes of each tier, hit ratio, evictions, the directories of the disk\n" +
+			"tier and the window with the fill of its filters. Of a stopped proxy only the disk tier is known.\n" +
+			"--json prints the document of the disk tier alone.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
-				s, err := t.stats(ctx)
+				if f.json {
+					s, err := t.stats(ctx)
+					if err != nil {
+						return err
+					}
+					return printJSON(out, s, "")
+				}
+				text, err := t.statsText(ctx)
 				if err != nil {
 					return err
 				}
-				indent := "  "
-				if f.json {
-					indent = ""
-				}
-				return printJSON(out, s, indent)
+				_, err = io.WriteString(out, text)
+				return err
 			})
 		},
 	}

@@ -78,14 +78,19 @@ func (t *runningTier) drop(ctx context.Context, urls []string) (string, error) {
 	return fmt.Sprintf("purged: url %q", urls), nil
 }
 
+// inUse returns the error of a request that got no answer: the directories, if any are named, are in use all the same.
+func (t *runningTier) inUse(err error) error {
+	if len(t.dirs) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: in use by another process, which does not answer: %w", strings.Join(t.dirs, ", "), err)
+}
+
 // lines requests path, and calls show for each JSON value of the answer.
 func (t *runningTier) lines(ctx context.Context, method, path string, show func(json.RawMessage) error) error {
 	res, err := ask(ctx, t.address, method, path, t.token, nil)
 	if err != nil {
-		if len(t.dirs) > 0 {
-			err = fmt.Errorf("%s: in use by another process, which does not answer: %w", strings.Join(t.dirs, ", "), err)
-		}
-		return err
+		return t.inUse(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {

@@ -60,7 +60,9 @@ type stoppedStats struct {
 	Unreadable int64 `json:"unreadable"` // records whose heads are damaged
 }
 
-func (t stoppedTier) stats(ctx context.Context) (any, error) {
+func (t stoppedTier) stats(ctx context.Context) (any, error) { return t.totals(ctx) }
+
+func (t stoppedTier) totals(ctx context.Context) (stoppedStats, error) {
 	var s stoppedStats
 	for _, d := range t {
 		st := d.Stats()

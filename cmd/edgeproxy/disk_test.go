@@ -234,7 +234,8 @@ func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 	lists("     900000  age ", 6, "--admin", s.admin)
 	lists(`{"url":"`+url(4)+`","status":200,"bytes":900000,`, 6, "--admin", s.admin, "--json")
 	run(exitDone, "records: 6, bytes: ", "verify", "--admin", s.admin)
-	run(exitDone, `"running": true`, "stats", "--admin", s.admin)
+	run(exitDone, `"running":true`, "stats", "--admin", s.admin, "--json")
+	run(exitDone, "\ndirectory ", "stats", "--admin", s.admin)
 	run(exitDone, "(objects: 1)", "drop", "--admin", s.admin, url(0))
 	lists(url(4), 5, "--admin", s.admin)
 	run(exitFailed, "in use by another process, which does not answer", "ls", "-c", file) // the file's port is 0
@@ -245,7 +246,8 @@ func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 
 	lists(url(4), 5, "-c", file)
 	lists(url(3), 5, "--dir", folder)
-	run(exitDone, `"objects": 5`, "stats", "--dir", folder)
+	run(exitDone, `"objects":5`, "stats", "--dir", folder, "--json")
+	run(exitDone, "\nobjects                   5\n", "stats", "--dir", folder)
 	run(exitDone, "records: 5, bytes: ", "verify", "--dir", folder)
 	run(exitDone, "(objects: 2)", "drop", "--dir", folder, url(1), "HTTP://WWW.example.com:80"+kinds[2])
 	run(exitUsage, "want an absolute URL", "drop", "--dir", folder, "/a")
