@@ -46,7 +46,7 @@ func (r *Redirect) table() table {
 
 func (r *Respond) table() table {
 	return table{
-		live("status", count(&r.Status, 0).withBounds("0, or 200 to 599 but 206 and 304"), "The status; 0 is no fixed answer."),
+		live("status", count(&r.Status, 0).withBounds("0, or 200 to 599 but 206 and 304"), "The status; 0 is no fixed answer. With 444 nothing is sent, and the connection ends, or with HTTP/2 the stream."),
 		live("body", textual(&r.Body, ""), "The content, as text."),
 		live("headers", fieldValues(&r.Headers), "Header fields, with the placeholders of headers.request.set; Content-Type is text/plain by default.").withExample("{Content-Type: text/html}"),
 	}
@@ -109,6 +109,9 @@ func (v *validator) timeoutsWithoutOrigin(path string, r *Route) {
 	}
 }
 
+// noAnswer is the status of a fixed answer that is not sent.
+const noAnswer = 444
+
 // validRespondStatus reports whether a fixed answer may have this status. 206 and 304 need more
 // than a body.
 func validRespondStatus(n int) bool { return n >= 200 && n <= 599 && n != 206 && n != 304 }
@@ -124,6 +127,10 @@ func (v *validator) redirectAndRespond(path string, r *Route) {
 		v.fail(status, "want 200 to 599, but not 206 or 304")
 	case n == 0 && (r.Respond.Body != "" || len(r.Respond.Headers) > 0):
 		v.fail(status, "want a status, such as 200, or remove the section")
+	case n == noAnswer && r.Respond.Body != "":
+		v.fail(body, "remove it: with status 444 nothing is sent")
+	case n == noAnswer && len(r.Respond.Headers) > 0:
+		v.fail(descendant(path, "respond.headers"), "remove it: with status 444 nothing is sent")
 	case (n == 204 || n == 205) && r.Respond.Body != "":
 		v.fail(body, fmt.Sprintf("remove it: a response with status %d has no content", n))
 	case n != 0 && r.Redirect.To != "":

@@ -26,6 +26,9 @@ type Answer struct {
 	Content Content
 	// Last says that the connection ends after the answer.
 	Last bool
+	// Silent says that nothing of the answer is sent, not even its head: the connection ends, or with HTTP/2 the stream. Last is set,
+	// too, and there is no content.
+	Silent bool
 	// TakeOver is called by the front for a 101, with the connection and the head of the
 	// answer. It sends the head. When it returns, the connection is closed.
 	TakeOver func(conn net.Conn, head []byte)

@@ -39,6 +39,9 @@ func (p *Proxy) mayUseRoute(x *exchange) bool {
 		return false
 	case x.route.Access.Users != nil && !p.authenticatedBefore(x) && (p.refuseOrAuthenticate(x) == refused || !p.authenticated(x)):
 		return false
+	case x.route.answer != nil && x.route.answer.Status == statusNoAnswer: // nor is 100 sent
+		x.answerItself()
+		return false
 	}
 	p.refundRate(x)
 	return true

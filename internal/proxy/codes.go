@@ -28,6 +28,9 @@ const (
 	statusTooManyRequests              = 429
 	statusRequestHeaderFieldsTooLarge  = 431
 
+	// statusNoAnswer is that of a route which ends the connection without an answer, as in nginx. It is recorded and never sent.
+	statusNoAnswer = 444
+
 	statusInternalServerError = 500
 	statusBadGateway          = 502
 	statusServiceUnavailable  = 503

@@ -7,7 +7,7 @@ import (
 
 // OwnAnswer is what a route answers itself, in place of an origin. It is immutable.
 type OwnAnswer struct {
-	// Status is final, and neither 206 nor 304.
+	// Status is final, and neither 206 nor 304. With 444 nothing is sent, and the connection ends, or with HTTP/2 the stream.
 	Status int
 	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by fieldrules.ForAnswers, and go
 	// before those of Route.Own.
@@ -67,4 +67,7 @@ func (*ownAnswer) abandon() {}
 // answerItself makes what the route of x says itself the answer.
 func (x *exchange) answerItself() {
 	x.from, x.status, x.result = x.route.answer, x.route.answer.Status, resultPass
+	if x.status == statusNoAnswer {
+		x.closing, x.answer.Silent = true, true
+	}
 }

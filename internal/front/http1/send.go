@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"errors"
 	"io"
 	"net"
 
@@ -46,6 +47,9 @@ func (t *turn) sendBytes(content net.Buffers) {
 
 // write writes the answer of sendBytes. rest is the end of its head, which says whether the connection ends.
 func (t *turn) write(w net.Conn, rest []byte) error {
+	if t.answer.Silent {
+		return errSilent
+	}
 	b := append(t.block, rest...)
 	if n := int64(len(b)) + length(t.content); n > writeBuffer {
 		t.block = b
@@ -63,6 +67,9 @@ func (t *turn) write(w net.Conn, rest []byte) error {
 	_, err := w.Write(b)
 	return err //nolint:wrapcheck // as above
 }
+
+// errSilent ends the connection of an answer that is not sent.
+var errSilent = errors.New("the answer is not sent")
 
 // maxUntoldBytes is the longest answer, or part of a file in memory, that is sent by a call that the scheduler is not told
 // of (0077). A copy to a socket of this machine takes a microsecond for each 5 KiB or so.

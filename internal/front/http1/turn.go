@@ -80,7 +80,7 @@ func (t *turn) closeLater() { t.ctx.SetUserValue(turnKey{}, t) }
 
 // Close ends the turn.
 func (t *turn) Close() error {
-	t.conn.unread = t.unread()
+	t.conn.unread = t.unread() && !t.answer.Silent
 	t.end()
 	t.release()
 	return nil

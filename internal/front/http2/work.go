@@ -88,6 +88,10 @@ func (s *stream) respond(pieces func(message.Content)) {
 		s.reset(xhttp2.ErrCodeInternal, errNoAnswer)
 		return
 	}
+	if a.Silent {
+		s.reset(xhttp2.ErrCodeCancel, errSilent)
+		return
+	}
 	// Nothing else ends the connection of a client that goes on sending content that was refused.
 	s.closesConn = a.Last && s.request.Fault == nil
 	from := a.Content
@@ -115,6 +119,7 @@ func (s *stream) respond(pieces func(message.Content)) {
 // Answers that cannot be sent.
 var (
 	errNoAnswer = errors.New("http2: the response cannot be sent by HTTP/2")
+	errSilent   = errors.New("http2: the response is not to be sent")
 	errLength   = errors.New("http2: the content does not match its Content-Length")
 )
 
