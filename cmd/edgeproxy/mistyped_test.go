@@ -11,7 +11,7 @@ func mistyped(t *testing.T, wantError string, args ...string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, &stdout, &stderr)
-	if got := strings.SplitN(stderr.String(), "\n", 2)[0]; code != exitUsage || got != "edgeproxy: "+wantError || stdout.Len() > 0 {
+	if got, _, _ := strings.Cut(stderr.String(), "\n"); code != exitUsage || got != "edgeproxy: "+wantError || stdout.Len() > 0 {
 		t.Errorf("%q: got %d, %q and %q, want %d and %q", args, code, stdout.String(), got, exitUsage, wantError)
 	}
 }

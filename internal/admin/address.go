@@ -18,7 +18,7 @@ var ErrAddress = errors.New("no address of an admin listener")
 type addressError struct{ want string }
 
 func (e *addressError) Error() string        { return e.want }
-func (e *addressError) Is(target error) bool { return target == ErrAddress } //nolint:errorlint // errors.Is calls it
+func (e *addressError) Is(target error) bool { return target == ErrAddress }
 
 // wantAddress is the text for what has none of the forms.
 const wantAddress = "want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"
