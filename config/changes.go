@@ -55,24 +55,25 @@ func (c *comparison) tables(at settingPath, from, to table, own bool) {
 		if !s.isDocumented() {
 			continue
 		}
-		at := at.child(s.name)
-		switch a := s.value.(type) {
-		case *group:
-			own := own || s.override
-			if own && !c.from.given(at.from) && !c.to.given(at.to) {
-				continue
-			}
-			c.tables(at, a.settings(), to[i].value.(*group).settings(), own)
-		case collection:
-			if b := to[i].value.(collection); !a.inline() {
-				c.collections(at, s, a, b)
-				continue
-			}
-			c.values(at, s, to[i].value, own || s.override)
-		default:
-			c.values(at, s, to[i].value, own || s.override)
+		c.settings(at.child(s.name), s, to[i].value, own || s.override)
+	}
+}
+
+// settings compares the values of the setting s; to is the second one.
+func (c *comparison) settings(at settingPath, s setting, to value, own bool) {
+	switch a := s.value.(type) {
+	case *group:
+		if !own || c.from.given(at.from) || c.to.given(at.to) {
+			c.tables(at, a.settings(), to.(*group).settings(), own)
+		}
+		return
+	case collection:
+		if !a.inline() {
+			c.collections(at, s, a, to.(collection))
+			return
 		}
 	}
+	c.values(at, s, to, own)
 }
 
 // values compares two values of the setting s; to is the second one.
@@ -80,13 +81,7 @@ func (c *comparison) values(at settingPath, s setting, to value, own bool) {
 	if s.live && c.withoutLive {
 		return
 	}
-	old, now := "", ""
-	if !own || c.from.given(at.from) {
-		old = s.value.text(c.from, at.from)
-	}
-	if !own || c.to.given(at.to) {
-		now = to.text(c.to, at.to)
-	}
+	old, now := textOf(s.value, c.from, at.from, own), textOf(to, c.to, at.to, own)
 	hidden := now != "" && !same(s.value, to) // the texts may be equal: secrets are stars, and a value may be derived
 	if of, ok := s.value.(derivedValue); ok && old == now && hidden {
 		old, now = old+of.derivedText(), now+to.(derivedValue).derivedText()
@@ -94,6 +89,14 @@ func (c *comparison) values(at settingPath, s setting, to value, own bool) {
 	if old != now || hidden {
 		c.out = append(c.out, Change{at.shown, old, now, s.live})
 	}
+}
+
+// textOf returns the text of v, which was given in s at path. own says that it counts only if the file has it.
+func textOf(v value, s *source, path string, own bool) string {
+	if own && !s.given(path) {
+		return ""
+	}
+	return v.text(s, path)
 }
 
 // derivedValue is a value that depends on another setting. derivedText names the derived part. It

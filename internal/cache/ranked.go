@@ -2,6 +2,7 @@ package cache
 
 import (
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"edgeproxy/internal/eviction"
@@ -169,10 +170,8 @@ func (r *ranked) numbers(visit func(n uint32) bool) {
 				break
 			}
 		}
-		for _, n := range all {
-			if visit(n) {
-				return
-			}
+		if slices.ContainsFunc(all, visit) {
+			return
 		}
 	}
 }

@@ -25,8 +25,8 @@ func manyRoutes(n, ranges int) string {
 	return b.String()
 }
 
-// reloadable returns a proxy with n routes, and a function that changes a setting in its file and reloads it.
-func reloadable(tb testing.TB, n int) (e *Edge, reload func()) {
+// reloadable starts a proxy with n routes, and returns a function that changes a setting in its file and reloads it.
+func reloadable(tb testing.TB, n int) (reload func()) {
 	tb.Helper()
 	from := &Source{File: filepath.Join(tb.TempDir(), "edge.yaml")}
 	renameOver(tb, from.File, manyRoutes(n, 1))
@@ -34,12 +34,12 @@ func reloadable(tb testing.TB, n int) (e *Edge, reload func()) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e = built(tb, c, Options{Source: from})
+	e := built(tb, c, Options{Source: from})
 	if err := e.Listen(); err != nil {
 		tb.Fatal(err)
 	}
 	ranges := 1
-	return e, func() {
+	return func() {
 		ranges++
 		renameOver(tb, from.File, manyRoutes(n, ranges))
 		if a, err := e.reloader.reload("test"); err != nil || a.Result != ResultApplied || len(a.Changed) != 1 {
@@ -52,7 +52,7 @@ func reloadable(tb testing.TB, n int) (e *Edge, reload func()) {
 func BenchmarkReload(b *testing.B) {
 	for _, n := range []int{1000, 2000} {
 		b.Run(fmt.Sprintf("routes=%d", n), func(b *testing.B) {
-			_, reload := reloadable(b, n)
+			reload := reloadable(b, n)
 			for b.Loop() {
 				reload()
 			}
@@ -64,8 +64,8 @@ func BenchmarkReload(b *testing.B) {
 // millisecond.
 func TestAReloadMadeTheTableOfEachRouteTenTimes(t *testing.T) {
 	testkit.Plain(t, "it counts allocations")
-	_, few := reloadable(t, 100)
-	_, twice := reloadable(t, 200)
+	few := reloadable(t, 100)
+	twice := reloadable(t, 200)
 	one, two := testing.AllocsPerRun(3, few), testing.AllocsPerRun(3, twice)
 	if perRoute := (two - one) / 100; perRoute > 2000 {
 		t.Errorf("got %.0f allocations for each route and its origin, want at most 2000", perRoute)
@@ -80,7 +80,7 @@ func TestAReloadMadeTheTableOfEachRouteTenTimes(t *testing.T) {
 func TestAReloadTookFourTimesAsLongForTwiceAsManyRoutes(t *testing.T) {
 	testkit.Alone(t, "it compares times")
 	least := func(n int) time.Duration {
-		_, reload := reloadable(t, n)
+		reload := reloadable(t, n)
 		best := time.Duration(math.MaxInt64)
 		for range 5 {
 			begin := time.Now()

@@ -3,6 +3,7 @@ package eviction
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // The classes. A class of sizes is an octave, and one of uses too, up to 16 uses and more.
@@ -187,8 +188,8 @@ func (r *Ranking) Yield(bytes int64, c Newcomer, now uint32) (objects []uint32, 
 	}
 	r.yielded = objects
 	if !ok {
-		for i := len(objects) - 1; i >= 0; i-- {
-			r.giveBack(objects[i])
+		for _, object := range slices.Backward(objects) {
+			r.giveBack(object)
 		}
 		return nil, false
 	}

@@ -62,8 +62,9 @@ func (e Eviction) mainBytes() int64 {
 		return useBytes
 	case GDSF:
 		return rankedBytes
+	default:
+		return chainBytes
 	}
-	return chainBytes
 }
 
 // FilterBytes returns the memory of the proxy's filter for the policy of s, which must have one, with room for so many keys in

@@ -57,8 +57,9 @@ func newMainPart(s Setting, capacity int64, objects []trace.Object) mainPart {
 		return newGDSF(capacity, objects)
 	case Competing:
 		return newCompeting(s, capacity, objects)
+	default:
+		return newLRU(capacity, newNodes(objects))
 	}
-	return newLRU(capacity, newNodes(objects))
 }
 
 func (h *exactStorage) find(i uint32) place {
