@@ -125,15 +125,25 @@ func (v *validator) redirectAndRespond(path string, r *Route) {
 	switch n := r.Respond.Status; {
 	case n != 0 && !validRespondStatus(n):
 		v.fail(status, "want 200 to 599, but not 206 or 304")
-	case n == 0 && (r.Respond.Body != "" || len(r.Respond.Headers) > 0):
+	case n == 0 && r.Respond.hasContent():
 		v.fail(status, "want a status, such as 200, or remove the section")
-	case n == noAnswer && r.Respond.Body != "":
-		v.fail(body, "remove it: with status 444 nothing is sent")
-	case n == noAnswer && len(r.Respond.Headers) > 0:
-		v.fail(descendant(path, "respond.headers"), "remove it: with status 444 nothing is sent")
+	case n == noAnswer && r.Respond.hasContent():
+		v.sendsNothing(path, r)
 	case (n == 204 || n == 205) && r.Respond.Body != "":
 		v.fail(body, fmt.Sprintf("remove it: a response with status %d has no content", n))
 	case n != 0 && r.Redirect.To != "":
 		v.fail(status, "want only one of redirect and respond")
 	}
+}
+
+// hasContent reports whether there is something to send besides the status.
+func (r *Respond) hasContent() bool { return r.Body != "" || len(r.Headers) > 0 }
+
+// sendsNothing refuses what a fixed answer that is not sent would have.
+func (v *validator) sendsNothing(path string, r *Route) {
+	at := descendant(path, "respond.headers")
+	if r.Respond.Body != "" {
+		at = descendant(path, "respond.body")
+	}
+	v.fail(at, "remove it: with status 444 nothing is sent")
 }

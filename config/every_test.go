@@ -86,7 +86,7 @@ func wantEveryKey() *Config {
 		},
 		Origins: []Origin{
 			{
-				Name: "shop", HostHeader: HostServer, Balance: LeastConnections, Resolve: ResolveAll, Protocol: HTTP2,
+				Name: "shop", HostHeader: HostServer, Balance: LeastConnections, Resolve: ResolveFirst, Protocol: HTTP2,
 				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Backup: true, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
 				Retry:          Retry{[]int{502, 503}, 0.3},
 				Ejection:       Ejection{6, 0.25, 20 * time.Second, 30, 7, 11 * time.Second, 6 * time.Minute, AllRefused},
@@ -99,7 +99,7 @@ func wantEveryKey() *Config {
 				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Weight: 1, Host: "media.example"}, {TLS: true, SRV: true, Address: "_https._tcp.media.example", Weight: 1, Host: "media.example"}}, HostHeader: "www.example.com",
 				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second, KeepaliveTimeout: 55 * time.Second,
 				MaxConnections: 512, ReuseAfterPost: true, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
-				Balance: RoundRobin, Resolve: ResolveFirst, Protocol: HTTP1, Retry: Retry{Budget: 0.2}, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
+				Balance: RoundRobin, Resolve: ResolveAll, Protocol: HTTP1, Retry: Retry{Budget: 0.2}, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
 			},
 			wantUnverified(),
 		},

@@ -63,12 +63,6 @@ func (s *source) given(path string) bool {
 // hasWithin reports whether the section at path was given, or a value in it.
 func (s *source) hasWithin(path string) bool { return s.given(path) || s.flagged[path] }
 
-// inFile reports whether path was given in the file.
-func (s *source) inFile(path string) bool {
-	p, ok := s.places.at(path)
-	return ok && p.flag == ""
-}
-
 // locate returns the place of path, or of the nearest section around it that has
 // one, or the head of the file.
 func (s *source) locate(path string) (p place, exact bool) {

@@ -132,7 +132,7 @@ func (f *cacheFlags) statsCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					return printJSON(out, s, "")
+					return printJSON(out, s)
 				}
 				text, err := t.statsText(ctx)
 				if err != nil {
@@ -153,7 +153,7 @@ func (f *cacheFlags) listCommand() *cobra.Command {
 				now := time.Now()
 				return t.objects(ctx, func(o edge.Object) error {
 					if f.json {
-						return printJSON(out, o, "")
+						return printJSON(out, o)
 					}
 					_, err := fmt.Fprintln(out, objectLine(&o, now))
 					return err
@@ -170,7 +170,7 @@ func (f *cacheFlags) verifyCommand() *cobra.Command {
 			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
 				all, err := t.verify(ctx, func(d edge.Damage) error {
 					if f.json {
-						return printJSON(out, d, "")
+						return printJSON(out, d)
 					}
 					_, err := fmt.Fprintf(out, "%s: offset %d: %s\n", d.File, d.Offset, d.Error)
 					return err
@@ -179,7 +179,7 @@ func (f *cacheFlags) verifyCommand() *cobra.Command {
 					return err
 				}
 				if f.json {
-					err = printJSON(out, all, "")
+					err = printJSON(out, all)
 				} else {
 					_, err = fmt.Fprintf(out, "records: %d, bytes: %d, damaged: %d\n", all.Records, all.Bytes, all.Damaged)
 				}
@@ -214,9 +214,8 @@ func (f *cacheFlags) dropCommand() *cobra.Command {
 	return cmd
 }
 
-func printJSON(out io.Writer, v any, indent string) error {
+func printJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
 	return e.Encode(v)
 }

@@ -48,10 +48,17 @@ func queryOf(o *config.Origin, s *config.Server) (q dial.Query, several bool) {
 	}
 	host, port, err := net.SplitHostPort(s.Address)
 	number, notPort := strconv.ParseUint(port, 10, 16)
-	if _, notAddress := netip.ParseAddr(host); err != nil || notPort != nil || notAddress == nil {
+	if _, notAddress := netip.ParseAddr(host); err != nil || notPort != nil || notAddress == nil || isThisHost(host) {
 		return dial.Query{}, false
 	}
 	return dial.Query{Name: host, Port: uint16(number), Each: true}, true
+}
+
+// isThisHost reports whether the name is localhost, or below it (RFC 6761 section 6.3). Its two addresses are the same host, and most
+// programs listen on one of them.
+func isThisHost(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 func membersOf(endpoints []dial.Endpoint) (out []origin.Member) {

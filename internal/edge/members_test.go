@@ -228,11 +228,11 @@ func TestANameThatDoesNotExistIsNoServer(t *testing.T) {
 // What is no name is one server whatever resolve says.
 func TestWhatIsNoNameIsOneServer(t *testing.T) {
 	names := testkit.StartNameServer(t)
-	n := startNamed(t, names, `{servers: ["http://127.0.0.1:9", "unix:/run/app.sock", "http://[::1]"], resolve: all}`)
-	if got, want := n.servers(), "127.0.0.1:9 up, unix:/run/app.sock up, [::1]:80 up"; got != want {
+	n := startNamed(t, names, `{servers: ["http://127.0.0.1:9", "unix:/run/app.sock", "http://[::1]", "http://localhost:8", "http://App.LOCALHOST."]}`)
+	if got, want := n.servers(), "127.0.0.1:9 up, unix:/run/app.sock up, [::1]:80 up, localhost:8 up, app.localhost:80 up"; got != want {
 		t.Errorf("got the servers %s, want %s", got, want)
 	}
-	n = startNamed(t, names, `{servers: ["http://app.internal"]}`)
+	n = startNamed(t, names, `{servers: ["http://app.internal"], resolve: first}`)
 	if got, want := n.servers(), "app.internal:80 up"; got != want {
 		t.Errorf("got the servers %s, want %s", got, want)
 	}
