@@ -90,9 +90,10 @@ func TestPurgeCommandRefuses(t *testing.T) {
 	f(exitUsage, "--token-file x: want a file with a token: no such file", "--all", "--token-file", "x")
 	f(exitUsage, "want a file with a token: one word", "--all", "--token-file", writeFile(t, "empty", " \n"))
 	f(exitUsage, "want a file with a token: one word", "--all", "--token-file", writeFile(t, "words", "one two\n"))
-	for _, address := range []string{"localhost", "unix:", "127.0.0.1:", "http://127.0.0.1:9980", "a b:1"} {
+	for _, address := range []string{"localhost", "127.0.0.1:", "a b:1"} {
 		f(exitUsage, "want HOST:PORT", "--all", "--admin", address)
 	}
+	f(exitUsage, "want the path of a socket behind unix:", "--all", "--admin", "unix:")
 	f(exitUsage, `url "/a": want an absolute URL`, "--url", "/a", "--admin", s.admin)
 	f(exitUsage, `host "http://a": malformed Host`, "--host", "http://a", "--admin", s.admin)
 	f(exitUsage, `--tag "": want a tag`, "--tag", "", "--admin", s.admin)

@@ -101,35 +101,49 @@ func (y *tally) add(o tally) {
 	y.Hits += o.Hits
 }
 
-// Nothing goes by chance under size-aware: the proxy and simulate have the same ranking, and differ by the bytes of heads, and by the keys that filters with other seeds take for one.
+// The ranking of size-aware is the same in the proxy and in simulate. What differs is the bytes of heads, the keys that
+// filters with other seeds take for one, and the moment at which a body lands beside the next request. So the means have to agree.
 func TestProxyAndSimulateAgreeWhereSizeAwareEvicts(t *testing.T) {
-	testkit.Slow(t, "it replays tens of thousands of requests")
+	testkit.Slow(t, "it takes the means of many replays")
 	testkit.Plain(t, "real requests take minutes under the detector")
-	f := func(log string, limit int64, share float64) {
+	f := func(log string, limit int64) {
 		t.Helper()
 		seq := readSequence(t, testkit.Trace(t, log), limit)
 		file := seq.file(t)
 		for _, stage := range []int64{0, 10} {
-			s := setup{policy: config.PolicySecondHit, rate: 0.01, capacity: int64(float64(seq.unique) * share), eviction: config.EvictionSizeAware}
+			s := setup{policy: config.PolicySecondHit, rate: 0.01, capacity: seq.unique / 20, eviction: config.EvictionSizeAware}
 			s.stage = s.capacity * stage / 100
 			s.maxObject = (s.capacity - s.stage) / 4
-			t.Run(fmt.Sprintf("%s, stage %d %%", log, stage), func(t *testing.T) {
-				r := startReplay(t, &s, seq)
-				r.run(func(int, trace.Access, answer) {})
-				got, want := r.tally(), foretold(t, file, &s)
-				hits := 100 * float64(got.Hits-want.Hits) / float64(got.Requests)
-				writes := 100 * (float64(got.Writes)/float64(want.Writes) - 1)
-				t.Logf("hits %.2f %%, %+.2f points; writes %d, %+.2f %%", 100*float64(got.Hits)/float64(got.Requests), hits, got.Writes, writes)
-				if math.Abs(hits) > 0.3 || math.Abs(writes) > 4 {
-					t.Errorf("got %+v of the proxy, %+v of simulate", got, want)
-				}
-				if r.evictions() == 0 {
-					t.Error("nothing was evicted")
-				}
-			})
+			t.Run(fmt.Sprintf("%s, stage %d %%", log, stage), func(t *testing.T) { sameRanking(t, &s, seq, file) })
 		}
 	}
-	f("adaptsize.tr", 30_000, 0.05)
-	f("nasa-1995-08-01.tsv", 0, 0.05)
-	f("apache-combined-2015.log", 0, 0.05)
+	f("adaptsize.tr", 30_000)
+	f("nasa-1995-08-01.tsv", 0)
+	f("apache-combined-2015.log", 0)
+}
+
+// sameRanking compares the means of some replays with that of simulate. Where three are not near enough, up to nine are.
+func sameRanking(t *testing.T, s *setup, seq *sequence, log string) {
+	t.Helper()
+	const runs, rounds = 3, 3
+	var proxied, simulated tally
+	for range rounds {
+		for range runs {
+			r := startReplay(t, s, seq)
+			r.run(func(int, trace.Access, answer) {})
+			if r.evictions() == 0 {
+				t.Fatal("nothing was evicted")
+			}
+			proxied.add(r.tally())
+			simulated.add(foretold(t, log, s))
+			proxied.Requests += int64(len(seq.accesses))
+		}
+		hits := 100 * float64(proxied.Hits-simulated.Hits) / float64(proxied.Requests)
+		writes := 100 * (float64(proxied.Writes)/float64(simulated.Writes) - 1)
+		t.Logf("hits %.2f %%, %+.2f points; writes %+.2f %%", 100*float64(proxied.Hits)/float64(proxied.Requests), hits, writes)
+		if math.Abs(hits) <= 0.3 && math.Abs(writes) <= 3 {
+			return
+		}
+	}
+	t.Error("want the means within 0.3 points of hits and 3 % of writes")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/dial"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
@@ -71,6 +72,7 @@ func everySetting(t *testing.T) []byte {
 		"  - name: shop\n": "  - {name: counted, match: {path_prefix: /c}, origin: shop, cache: {slice: 0B}, admission: {policy: counting}}\n" +
 			"  - {name: twice, match: {path_prefix: /t}, origin: shop, cache: {slice: 0B}, admission: {policy: second-hit}}\n  - name: shop\n", // for the sections of policies
 		"\n    admission: {policy: counting}\n": "\n    admission: {policy: chance}\n",
+		`"http://10.0.0.2:9001"`:                `"http://shop.internal:9001"`, // resolve is about names
 	} {
 		text = replaced(t, text, from, to)
 	}
@@ -104,7 +106,8 @@ type inForce struct {
 	Origin   []string     // of each route
 	Headers  []field.List // what its rules make of a head
 	Origins  []origin.Options
-	TLS      []string // of the origins
+	Followed []dial.Query // the names that are looked up for servers
+	TLS      []string     // of the origins
 	Hosts    []string
 	Token    string
 	Profiles bool
@@ -132,6 +135,9 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 		for n := range o.Servers {
 			f.TLS = append(f.TLS, shownTLS(o.Servers[n].TLS))
 			o.Servers[n].TLS = nil
+			if q, several := queryOf(&c.Origins[i], &c.Origins[i].Servers[n]); several {
+				f.Followed = append(f.Followed, q)
+			}
 		}
 		f.Origins = append(f.Origins, o)
 		one := liveOrigin{config: c.Origins[i], origin: new(origin.Origin)}
