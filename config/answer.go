@@ -129,12 +129,15 @@ func (v *validator) redirectAndRespond(path string, r *Route) {
 		v.fail(status, "want a status, such as 200, or remove the section")
 	case n == noAnswer && r.Respond.hasContent():
 		v.sendsNothing(path, r)
-	case (n == 204 || n == 205) && r.Respond.Body != "":
+	case isEmpty(n) && r.Respond.Body != "":
 		v.fail(body, fmt.Sprintf("remove it: a response with status %d has no content", n))
 	case n != 0 && r.Redirect.To != "":
 		v.fail(status, "want only one of redirect and respond")
 	}
 }
+
+// isEmpty reports whether a response with this status has no content.
+func isEmpty(status int) bool { return status == 204 || status == 205 }
 
 // hasContent reports whether there is something to send besides the status.
 func (r *Respond) hasContent() bool { return r.Body != "" || len(r.Headers) > 0 }
