@@ -25,7 +25,7 @@ type decoder struct {
 	secretPath string // the path of a value that no error may show
 
 	inputs    *Inputs      // reads the files that are included; nil allows none
-	toInclude []includable // by the file
+	toInclude []includable // what the file includes
 	file      string       // the included file that is being decoded; "" is the file itself
 }
 

@@ -20,14 +20,14 @@ const extension = ".yaml"
 // read nothing. It is not safe for concurrent use, but a copy of it is its own.
 type Inputs struct {
 	all   []input
-	bytes int // of all files
+	bytes int // how many all files have together
 }
 
 // input is one file or folder as it was read.
 type input struct {
 	path   string
 	folder bool
-	digest [sha256.Size]byte // of the content, of the names in the folder, or of the error
+	digest [sha256.Size]byte // the hash of the content, of the names in the folder, or of the error
 }
 
 // Load is LoadWith, and notes what it reads, also if it fails. What was noted before is forgotten.

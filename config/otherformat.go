@@ -8,8 +8,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// otherFormats are the signs by which a file of another program is known, in the order in which they are tried: a VCL has lines
-// that nginx could have.
+// otherFormats are the signs by which a file of another program is known, in the order in which they are tried. VCL is before
+// nginx: some of its lines could be of nginx.
 var otherFormats = []struct {
 	of   string
 	sign *regexp.Regexp

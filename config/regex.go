@@ -44,7 +44,7 @@ const anyRegexSign = `^[~^]|^= |\\|\.\+(?:$|[/)$])|\[(?:0-9|a-z|A-Z|\^)|\(\?|\([
 // noRegex returns the error for a value at path that is a regular expression, "" if it is none, or if none is to be
 // expected there. text is the value as it is in the file.
 func noRegex(path, text string) string {
-	if !strings.ContainsAny(text, `~^=\*+[(|$`) { // as most
+	if !strings.ContainsAny(text, `~^=\*+[(|$`) { // most texts are plain
 		return ""
 	}
 	setting := strings.TrimSuffix(pathPattern(path), "[]")

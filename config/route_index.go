@@ -18,8 +18,8 @@ type routeIndex struct {
 type sitePath struct{ host, path string }
 
 const (
-	maxPlaces   = 256 // of one route in the index
-	maxSegments = 32  // of a path, in the index
+	maxPlaces   = 256 // places in the index that one route has at most
+	maxSegments = 32  // segments of a path that the index looks at
 )
 
 func indexRoutes(routes []Route) *routeIndex {

@@ -15,7 +15,7 @@ type source struct {
 	places   places          // defaults have none
 	flagged  map[string]bool // paths of sections in which a flag has set a value; they may have no place
 	included []Included      // in the order in which they were read
-	notices  []Warning       // of what was included
+	notices  []Warning       // warnings of files that were included
 }
 
 // place is where one key was given: in the file, or by a flag.

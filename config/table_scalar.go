@@ -65,7 +65,7 @@ func same(a, b value) bool { return reflect.DeepEqual(a.get(), b.get()) }
 // group is the value of a section.
 type group struct {
 	bind func() table
-	made table // by bind; nil: not yet
+	made table // what bind has returned; nil: it was not asked yet
 }
 
 // settings returns the table of the section. It is made once: a file has few of the sections that each route may have.

@@ -96,7 +96,7 @@ type logLine struct {
 	Error     string   `json:"error"`
 	Warning   string   `json:"warning"`
 
-	Cause, Result string // of a reload
+	Cause, Result string // why a reload was asked for, and what came of it
 
 	// Of what is about a request.
 	Host, Target, Route, Client, Origin string

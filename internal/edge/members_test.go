@@ -165,8 +165,8 @@ func TestAllAddressesOfANameAreServers(t *testing.T) {
 	}
 }
 
-// The ports of a service are asked by weight, and those of a higher priority while the others are out. The records say who is a
-// server, and TLS and Host have the name.
+// The servers of SRV records get requests by their weights, and those of a higher priority only while the others are out. TLS and Host
+// have the name of the file.
 func TestServersAreThoseOfSRVRecords(t *testing.T) {
 	testkit.Slow(t, "the records are looked up again after a second")
 	authority := testkit.NewAuthority(t)

@@ -169,9 +169,9 @@ type Newcomer struct {
 // what comes after it, where requests come in bursts.
 const patience = 2
 
-// Yield removes the objects of least worth that have so many bytes together, if for their number of hits the newcomer is worth more
-// than all of them, and returns them. Otherwise it removes none, and returns false. Sizes decide who is compared, and not who wins:
-// the room is the same. The result is valid until the next call.
+// Yield removes the objects of least worth that have so many bytes together, if the newcomer is worth more than all of them, and returns
+// them. Otherwise it removes none, and returns false. This worth leaves sizes out, for the newcomer takes the room of all of them. The
+// result is valid until the next call.
 func (r *Ranking) Yield(bytes int64, c Newcomer, now uint32) (objects []uint32, ok bool) {
 	most := patience * float64(1+useClass(c.Times)) / (c.Interval + 1)
 	objects, ok = r.yielded[:0], true

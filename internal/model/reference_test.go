@@ -30,10 +30,7 @@ func read(t *testing.T, name string) recorded {
 		r.objects[i].Size = max(r.objects[i].Size, 1)
 	}
 	r.mean = float64(uniqueBytes(r.objects)) / float64(len(r.objects))
-	if err := tr.Each(context.Background(), func(batch []trace.Access) error {
-		r.accesses = append(r.accesses, batch...)
-		return nil
-	}); err != nil {
+	if r.accesses, err = tr.All(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -225,7 +225,7 @@ func TestFramingFieldsWithUnderscoresAreNotForwarded(t *testing.T) {
 	}
 }
 
-// malformedChunks are chunked bodies that are refused, whoever reads them.
+// malformedChunks are chunked bodies that both readers of requests refuse.
 var malformedChunks = []string{
 	"3\nabc\r\n0\r\n\r\n", "3;\nabc\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "3\r\nabcd\r\n0\r\n\r\n", "3\r\nab\r\n0\r\n\r\n", "0x3\r\nabc\r\n0\r\n\r\n",
 	"-3\r\nabc\r\n0\r\n\r\n", "\r\nabc\r\n0\r\n\r\n", "3;\rx\r\nabc\r\n0\r\n\r\n", "ffffffffffffffff3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\nContent-Length: 1\r\n\r\n",

@@ -120,6 +120,16 @@ func (t *Trace) Each(ctx context.Context, f func([]Access) error) error {
 	return nil
 }
 
+// All returns the requests in order, in memory: 16 bytes each. The caller owns the slice.
+func (t *Trace) All(ctx context.Context) ([]Access, error) {
+	all := make([]Access, 0, t.facts.Requests)
+	err := t.Each(ctx, func(batch []Access) error {
+		all = append(all, batch...)
+		return nil
+	})
+	return all, err
+}
+
 // setTimes turns microseconds since the start into Unix nanoseconds.
 func (t *Trace) setTimes(batch []Access) {
 	for i := range batch {

@@ -59,11 +59,7 @@ func (w workload) load(ctx context.Context, traces string) (*requests, error) {
 	for _, o := range r.objects {
 		r.unique += o.Size
 	}
-	err = t.Each(ctx, func(batch []trace.Access) error {
-		r.accesses = append(r.accesses, batch...)
-		return nil
-	})
-	if err != nil {
+	if r.accesses, err = t.All(ctx); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return r, nil
