@@ -86,8 +86,9 @@ func (c *comparison) values(at settingPath, s setting, to value, own bool) {
 	if of, ok := s.value.(derivedValue); ok && old == now && hidden {
 		old, now = old+of.derivedText(), now+to.(derivedValue).derivedText()
 	}
-	if old != now || hidden {
-		c.out = append(c.out, Change{at.shown, old, now, s.live})
+	isLive := s.live || s.mayBeLive != nil && s.mayBeLive(old, now)
+	if (old != now || hidden) && !(isLive && c.withoutLive) {
+		c.out = append(c.out, Change{at.shown, old, now, isLive})
 	}
 }
 

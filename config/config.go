@@ -57,6 +57,7 @@ type Memory struct {
 	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
 	StageBytes     Size // of MaxBytes, for responses requested once; 0 is none, at most half of MaxBytes
 	Eviction       Eviction
+	Optimise       Optimise // with EvictionSizeAware
 }
 
 // Eviction is how the memory tier makes room.
@@ -64,8 +65,19 @@ type Eviction string
 
 // The values of Eviction.
 const (
-	EvictionRistretto Eviction = "ristretto"  // what is asked for least goes first
 	EvictionSizeAware Eviction = "size-aware" // what is worth least by uses, recency and size goes first
+	EvictionRecency   Eviction = "recency"    // what was not used for the longest time goes first
+	EvictionRistretto Eviction = "ristretto"  // what is asked for least goes first
+)
+
+// Optimise is what EvictionSizeAware is for.
+type Optimise string
+
+// The values of Optimise.
+const (
+	OptimiseHits     Optimise = "hits"
+	OptimiseBalanced Optimise = "balanced"
+	OptimiseBytes    Optimise = "bytes"
 )
 
 // Limits bounds what clients may ask of the process. Their ranges are in the table.

@@ -103,8 +103,11 @@ func (m *Memory) table() table {
 		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asDependent(),
 		restart("stage_bytes", size(&m.StageBytes, 0).atLeast(minStageBytes).zero().withError("want 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
 			"The part of max_bytes for responses requested once: the second request is then a hit.").asDependent(),
-		restart("eviction", enum(&m.Eviction, EvictionRistretto, EvictionRistretto, EvictionSizeAware),
-			"How memory makes room. ristretto gives up what is asked for least. size-aware goes by uses, recency and size: more hits and fewer writes, and fewer large responses."),
+		restart("eviction", enum(&m.Eviction, EvictionSizeAware, EvictionSizeAware, EvictionRecency, EvictionRistretto),
+			"How memory makes room. size-aware goes by uses, recency and size, and does not store what is worth less than what would have to go for it. recency gives up what was not used for the longest time, ristretto what is asked for least. From and to ristretto takes a restart, other changes do not.").
+			liveWhere(func(from, to string) bool { return from != string(EvictionRistretto) && to != string(EvictionRistretto) }),
+		live("optimise", enum(&m.Optimise, OptimiseBalanced, OptimiseHits, OptimiseBalanced, OptimiseBytes),
+			"What size-aware is for: many hits, many bytes of hits, or both."),
 	}
 }
 

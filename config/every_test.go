@@ -160,7 +160,7 @@ func wantEveryKey() *Config {
 			Caching:          everyCaching(),
 			AnyLanguageOrder: true,
 			CollapseWait:     6 * time.Second, UncacheableFor: 11 * time.Second,
-			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20, Eviction: EvictionSizeAware},
+			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20, Eviction: EvictionRecency, Optimise: OptimiseHits},
 			Disk:   Disk{Paths: []string{"store", "/more"}, MaxBytes: 20 << 30, MaxObjectBytes: 2 << 30, MinFree: Free{Bytes: 3 << 30}, WriteRate: 50_000_000},
 		},
 		Compress: everyCompress(),

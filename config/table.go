@@ -18,6 +18,9 @@ type setting struct {
 	// comment, documents and editors have all of it.
 	about string
 
+	// mayBeLive says whether a reload applies a change from one text to another, of a setting that otherwise takes a restart; nil: none.
+	mayBeLive func(from, to string) bool
+
 	optional  bool // the reference file has the section or key as a comment
 	dependent bool // other settings may make the default invalid; Effective leaves it out then
 	required  bool
@@ -71,6 +74,9 @@ func (t table) asRestart() table {
 	}
 	return t
 }
+
+// liveWhere makes some changes of the setting such that a reload applies them.
+func (s setting) liveWhere(is func(from, to string) bool) setting { s.mayBeLive = is; return s }
 
 // withExample gives the setting an example in YAML.
 func (s setting) withExample(example string) setting { s.example = example; return s }

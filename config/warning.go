@@ -12,7 +12,8 @@ import (
 // servers whose certificates are not verified, filters that rotate only when full, an open_below
 // that a full cache may not reach, settings at the top that apply to no route, settings for an origin
 // in routes with redirect or respond, access that a slash avoids, stars in paths, values that look like
-// regular expressions, lifetimes that cookies keep from applying, and cookies that a route cannot strip.
+// regular expressions, lifetimes that cookies keep from applying, cookies that a route cannot strip, and an optimise that the eviction
+// takes no notice of.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -43,7 +44,15 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfStars(warn)
 	c.warnOfExpressions(warn)
 	c.warnOfCookies(warn)
+	c.warnOfOptimise(warn)
 	return out
+}
+
+// warnOfOptimise warns of an aim that the eviction takes no notice of.
+func (c *Config) warnOfOptimise(warn func(path, text string)) {
+	if m := &c.Cache.Memory; m.Optimise != OptimiseBalanced && m.Eviction != EvictionSizeAware {
+		warn("cache.memory.optimise", "has no effect: it is for eviction: "+string(EvictionSizeAware))
+	}
 }
 
 // warnOfUnreached warns of routes that no request reaches, and of settings that their match rules out.

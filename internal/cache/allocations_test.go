@@ -46,7 +46,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	f("hit in stage", lookup("/staged", true))
 	f("Vary of the stage", func() { s.Vary(v.URL, name) })
 	missing, k := []byte("/missing"), sum("/missing")
-	f("late promotion", func() { s.Promote(k, missing) })
+	f("late promotion", func() { s.Promote(k, missing, 0) })
 }
 
 // What is stored lies in a region, so it takes memory for its place in the window, and nothing that is garbage at once.

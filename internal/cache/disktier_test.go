@@ -259,7 +259,7 @@ func TestAStagedEntryIsPromotedToTheDisk(t *testing.T) {
 	if s.OnDisk([]byte("/a")) {
 		t.Error("a first sighting is on the disk")
 	}
-	if !s.Promote(sum("/a"), []byte("/a")) || s.Promote(sum("/a"), []byte("/a")) {
+	if !s.Promote(sum("/a"), []byte("/a"), 0) || s.Promote(sum("/a"), []byte("/a"), 0) {
 		t.Error("want one promotion")
 	}
 	if o, loaded := lookUp(s, "/a", ""); !loaded || versionOf(o) != 1 {

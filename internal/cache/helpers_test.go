@@ -18,10 +18,10 @@ func newStore(tb testing.TB, maxBytes, maxObjectBytes int64) *Store {
 
 // anyEviction is the eviction of the stores of tests that hold for any.
 var anyEviction = func() Eviction {
-	if os.Getenv("EDGEPROXY_TEST_EVICTION") == "size-aware" {
-		return SizeAware
+	if os.Getenv("EDGEPROXY_TEST_EVICTION") == "ristretto" {
+		return Ristretto
 	}
-	return Ristretto
+	return SizeAware
 }()
 
 func newStoreOf(tb testing.TB, o Options) *Store {
@@ -40,12 +40,7 @@ func newStoreOf(tb testing.TB, o Options) *Store {
 // newRistrettoStore returns a Store of 1 MiB with ristretto and a stage of 64 KiB.
 func newRistrettoStore(tb testing.TB) *Store {
 	tb.Helper()
-	s, err := New(Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 64 << 10})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(s.Close)
-	return s
+	return newStoreOf(tb, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 64 << 10, Eviction: Ristretto})
 }
 
 // settleRistretto waits until ristretto has done what it was given.
@@ -182,7 +177,7 @@ func mustStage(tb testing.TB, s *Store, e *Entry) {
 
 func mustPromote(tb testing.TB, s *Store, name string) {
 	tb.Helper()
-	if !s.Promote(sum(name), []byte(name)) {
+	if !s.Promote(sum(name), []byte(name), 0) {
 		tb.Fatalf("Promote(%q): got false, want true", name)
 	}
 }

@@ -64,7 +64,7 @@ func TestWhatIsPromotedLandsInARegion(t *testing.T) {
 	if staged == nil || !heldBack {
 		t.Fatal("got nothing in the stage")
 	}
-	if !s.Promote(sum("/a"), []byte("/a")) {
+	if !s.Promote(sum("/a"), []byte("/a"), 0) {
 		t.Fatal("got no promotion")
 	}
 	o, ok := find(s, sum("/a"), []byte("/a"))

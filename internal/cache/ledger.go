@@ -27,6 +27,7 @@ type ledger struct {
 	objects, bytes     atomic.Int64 // held
 	gone               [departures]atomic.Int64
 	neverHit           atomic.Int64 // of the departed
+	outweighed         atomic.Int64 // see Outweighed
 	ages               [evictions]ages
 
 	now func() time.Time // nil: ages are not noted
@@ -82,6 +83,7 @@ func (l *ledger) stats(maxBytes int64) TierStats {
 		Purged:     l.gone[purged].Load(),
 		Promoted:   l.gone[promoted].Load(),
 		NeverHit:   l.neverHit.Load(),
+		Outweighed: l.outweighed.Load(),
 
 		CapacityAge: time.Duration(l.ages[capacity].mean.Load()),
 		RejectedAge: time.Duration(l.ages[rejected].mean.Load()),

@@ -35,11 +35,11 @@ type keeper interface {
 	close()
 }
 
-func newMainPart(e Eviction, maxCost int64, cost func(*Object) int64, book func(departure, *Object, int64)) (*mainPart, error) {
+func newMainPart(o Options, maxCost int64, cost func(*Object) int64, book func(departure, *Object, int64)) (*mainPart, error) {
 	m := &mainPart{cost: cost, book: book}
 	m.blocks.fit(maxCost)
-	if e == SizeAware {
-		m.keeper = newRanked(m, maxCost)
+	if o.Eviction != Ristretto {
+		m.keeper = newRanked(m, maxCost, worth(o.Eviction, o.Optimise), o.Now)
 		return m, nil
 	}
 	k, err := newSampled(m, maxCost)

@@ -75,7 +75,7 @@ func TestMetricsShowTheStageWhenThereIsOne(t *testing.T) {
 	mustStage(t, s, variant("/a", "1", 10, "Accept"))
 	mustStage(t, s, variant("/a", "2", 10, "Accept"))
 	holds(s, "99")
-	if !s.Promote(sum("99"), []byte("99")) {
+	if !s.Promote(sum("99"), []byte("99"), 0) {
 		t.Fatal("Promote: got false, want true")
 	}
 	s.Purge(sum("99"), []byte("99"))

@@ -194,7 +194,7 @@ func (r *tierRun) inMemory(e *Entry) bool {
 func (r *tierRun) promote(e *Entry) {
 	r.tb.Helper()
 	staged := r.m.find(e.Name)
-	if got := r.s.Promote(e.Key, e.Name); got != (staged != nil) {
+	if got := r.s.Promote(e.Key, e.Name, 0); got != (staged != nil) {
 		r.tb.Errorf("step %d: Promote(%q): got %v, staged %v", r.step, e.Name, got, staged != nil)
 	}
 	if staged != nil {

@@ -22,7 +22,7 @@ func TestSimultaneousPromotionsCountOnce(t *testing.T) {
 		wg.Go(func() {
 			for i := range entries {
 				name := fmt.Sprintf("/%d", i)
-				if s.Promote(sum(name), []byte(name)) {
+				if s.Promote(sum(name), []byte(name), 0) {
 					won[i].Add(1)
 				}
 			}
@@ -147,7 +147,7 @@ func TestPurgeBeatsPromotions(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			for {
-				s.Promote(k, name)
+				s.Promote(k, name, 0)
 				select {
 				case <-done:
 					return

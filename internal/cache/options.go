@@ -11,7 +11,7 @@ import (
 // Options sets the sizes of a Store. All sizes are bytes.
 type Options struct {
 	// MaxBytes bounds the entries of both tiers and the index of variants together, at any time; at least 64 KiB. In
-	// addition ristretto keeps a sketch of request frequencies: 0.8 to 1.6 % of MaxBytes, at least 512 KiB.
+	// addition Ristretto keeps a sketch of request frequencies: 0.8 to 1.6 % of MaxBytes, at least 512 KiB.
 	MaxBytes int64
 	// MaxObjectBytes is the largest body that is stored; at most a quarter of MaxBytes without StageBytes. Put stores
 	// every body up to it, whatever else the cache holds.
@@ -21,8 +21,9 @@ type Options struct {
 	// StageBytes is the part of MaxBytes for first sightings: 0 for no stage, up to half of MaxBytes. The stage's
 	// tables take another 1 to 2 % of it.
 	StageBytes int64
-	// Eviction decides what the main part gives up; 0 is Ristretto.
+	// Eviction decides what the main part gives up, and Optimise what SizeAware is for; see Store.Evict.
 	Eviction Eviction
+	Optimise Optimise
 	// Pinned counts the bodies that have left and are still being sent; nil counts none.
 	Pinned *pinned.Total
 	// Disk stores admitted responses in place of memory. Memory then holds staged responses and copies of those
@@ -31,8 +32,8 @@ type Options struct {
 	// MaxDiskObjectBytes is the longest body above MaxObjectBytes that is stored. It goes to the Disk piece by piece as
 	// it arrives. 0: none is.
 	MaxDiskObjectBytes int64
-	// Now reads the clock when an entry is evicted, for the ages in TierStats; nil: they are not known. It must be
-	// quick, and not call the Store.
+	// Now reads the clock when an entry is evicted, for the ages in TierStats, and so that what has expired goes first; nil: neither
+	// is known. It must be quick, and not call the Store.
 	Now func() time.Time
 	// Metrics exports the Store's counters; nil exports none.
 	Metrics *Metrics
@@ -43,8 +44,19 @@ type Eviction uint8
 
 // The evictions.
 const (
-	Ristretto Eviction = iota // gives up what is asked for least, of some that it draws
-	SizeAware                 // gives up what is worth least by uses, recency and size
+	SizeAware Eviction = iota // gives up what is worth least by uses, recency and size; newcomers compete, see Outweighed
+	Recency                   // gives up what was not used for the longest time
+	Ristretto                 // gives up what is asked for least, of some that it draws
+)
+
+// Optimise is what SizeAware is for.
+type Optimise uint8
+
+// What it may be for.
+const (
+	Balanced    Optimise = iota
+	ForHits              // more hits, of smaller bodies
+	ForByteHits          // fewer hits, of more bytes together
 )
 
 // Shares of MaxBytes without the stage. The window needs room for one object of any allowed size, or nothing that large

@@ -33,6 +33,9 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if o.Varies() && !s.limitStagedLocked(o) {
 		return TooLarge
 	}
+	if s.ranked != nil {
+		o.used.Store(s.ranked.tick.Load())
+	}
 	s.stage.makeRoom(o.weight().staged(), o.key)
 	s.clearLocked(o) // of the memory tier at most a record whose variants are gone
 	s.stage.land(o)
@@ -85,8 +88,9 @@ func (s *Store) takesStagedListLocked(o *Object) bool {
 
 // Promote moves the entry under name, whose hash is k, from the stage to the memory tier, or to the disk if there is
 // one. That is one write there. The entry starts without a hit: the look-up that led to the promotion was a hit of the
-// stage. Promote reports false if the entry is not staged, or no longer staged: of simultaneous promotions one counts.
-func (s *Store) Promote(k Key, name []byte) bool {
+// stage. Promote reports false if the entry is not staged, or no longer staged: of simultaneous promotions one counts. It also does
+// so if the entry competes and is outweighed. Then it stays in the stage. For times see Outweighed.
+func (s *Store) Promote(k Key, name []byte, times int) bool {
 	staged, ok := s.stage.items.find(k)
 	if !ok { // so that late callers do not take the lock
 		return false
@@ -100,6 +104,9 @@ func (s *Store) Promote(k Key, name []byte) bool {
 	defer s.unlock()
 	slot := s.stage.items.peek(k) // again: it may have left
 	if slot == nil || !bytes.Equal(slot.value.Name(), name) || !s.takesListOfLocked(slot.value) {
+		return false
+	}
+	if s.outweighedLocked(slot.value.key, slot.value.cost(), times) {
 		return false
 	}
 	s.storeLocked(arrival{Object: slot.value, lent: true}, promoted)

@@ -18,7 +18,7 @@ func TestSecondRequestIsAHitAndMovesTheEntryOn(t *testing.T) {
 	if got, tier := findIn(s, e.Key, e.Name); tier != Memory || versionOf(got) != 7 {
 		t.Errorf("Find: got tier %v, want memory", tier)
 	}
-	if s.Promote(e.Key, e.Name) {
+	if s.Promote(e.Key, e.Name, 0) {
 		t.Error("Promote: got true again, want false")
 	}
 	st := s.Stats()
@@ -38,7 +38,7 @@ func TestPromoteTakesOnlyWhatIsStagedUnderTheName(t *testing.T) {
 	before := s.Stats()
 	f := func(what string, k Key, name string) {
 		t.Helper()
-		if s.Promote(k, []byte(name)) {
+		if s.Promote(k, []byte(name), 0) {
 			t.Errorf("%s: got true, want false", what)
 		}
 		if after := s.Stats(); after != before {

@@ -1,9 +1,11 @@
 package cache
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"edgeproxy/internal/eviction"
 )
@@ -21,29 +23,32 @@ type ranked struct {
 	leaves  atomic.Uint64        // how many have left so far
 	ranking *eviction.Ranking    // of numbers
 	costs   []int64              // by number, at which it was taken in
+	until   []uint32             // by number, the second at which it is of no use any more; 0: it is not there, or nobody knows
+	hand    uint32               // the number that is looked at next for that
+	now     func() time.Time     // nil: nothing is ever of no use
 	bytes   int64                // sum of the costs of what is held
 	most    int64
 	tick    atomic.Uint32 // the time by which uses are noted
-	landed  int64         // writes since the last tick
+	landed  int64         // since the last tick
 	objects int64
+	lost    []uint64 // see lostAt
 }
 
 // bytesPerLink sizes the chains: 0.2 to 0.4 % of the bytes.
 const bytesPerLink = 2048
 
-func newRanked(m *mainPart, most int64) *ranked {
-	r := &ranked{main: m, most: most, chains: make([]atomic.Uint32, 1<<bits.Len64(uint64(most/bytesPerLink)))}
-	r.ranking = eviction.NewRanking(sizeExponent, r)
+func newRanked(m *mainPart, most int64, w eviction.Worth, now func() time.Time) *ranked {
+	r := &ranked{main: m, most: most, now: now, chains: make([]atomic.Uint32, 1<<bits.Len64(uint64(most/bytesPerLink)))}
+	r.ranking = eviction.NewRanking(w, r)
+	r.lost = make([]uint64, 1<<bits.Len64(uint64(most/bytesPerLost)))
 	return r
 }
-
-// sizeExponent is that of the worth: see docs/decisions/0144-a-cache-gives-up-what-is-worth-least.md.
-const sizeExponent = 0.35
 
 // ticksHeld is about how many ticks it takes to write as many entries as are held.
 const ticksHeld = 4096
 
-// advance notes a write, and returns the time. Time passes by writes: a cache in which everything stays has no need of time.
+// advance notes that an entry has landed or was outweighed, and returns the time. So time passes as entries come: a cache in which
+// everything stays has no need of time.
 func (r *ranked) advance() (tick uint32) {
 	if r.landed++; r.landed*ticksHeld >= r.objects {
 		r.landed = 0
@@ -51,6 +56,23 @@ func (r *ranked) advance() (tick uint32) {
 	}
 	return r.tick.Load()
 }
+
+// bytesPerLost sizes the memory of what was outweighed: 0.05 to 0.1 % of the bytes.
+const bytesPerLost = 16 << 10
+
+// lostAt returns the tick at which the entry under k was outweighed last, false if that is not known. It is a table without chains:
+// the upper half of a place is of the key, the lower half is the tick.
+func (r *ranked) lostAt(k Key) (tick uint32, ok bool) {
+	v := *r.lostPlace(k)
+	return uint32(v), v != 0 && uint32(v>>32) == uint32(k.Hi) //nolint:gosec // the halves
+}
+
+// loses notes that the entry under k was outweighed.
+func (r *ranked) loses(k Key) {
+	*r.lostPlace(k) = uint64(uint32(k.Hi))<<32 | uint64(r.advance()) //nolint:gosec // the lower half
+}
+
+func (r *ranked) lostPlace(k Key) *uint64 { return &r.lost[k.Lo&uint64(len(r.lost)-1)] }
 
 // Uses is that of eviction.Objects.
 func (r *ranked) Uses(n uint32) (times, last uint32) {
@@ -98,21 +120,52 @@ func (r *ranked) rival(k Key) *Object { return r.peek(k) }
 
 func (r *ranked) keep(all []*Object, costs []int64) {
 	for i, it := range all {
-		for r.bytes+costs[i] > r.most {
-			n, ok := r.ranking.Next(r.tick.Load())
-			if !ok { // it alone is larger than all
-				break
-			}
-			victim := r.main.blocks.at(n)
-			r.takeOut(victim)
-			r.main.left(victim, capacity, r.costs[n])
-		}
-		if r.bytes+costs[i] > r.most {
+		r.makeRoom(costs[i])
+		if r.bytes+costs[i] > r.most { // it alone is larger than all
 			r.main.left(it, rejected, costs[i])
 			continue
 		}
 		r.takeIn(it, costs[i])
 	}
+}
+
+// makeRoom evicts until cost more bytes fit, or nothing is left. What is of no use any more goes first, as far as it is found.
+func (r *ranked) makeRoom(cost int64) {
+	if r.bytes+cost <= r.most {
+		return
+	}
+	second := uint32(0)
+	if r.now != nil {
+		second = uint32(r.now().Unix()) //nolint:gosec // until 2106
+	}
+	for r.bytes+cost > r.most {
+		n, ok := r.useless(second)
+		if ok {
+			r.ranking.Remove(n)
+		} else if n, ok = r.ranking.Next(r.tick.Load()); !ok {
+			return
+		}
+		victim := r.main.blocks.at(n)
+		r.takeOut(victim)
+		r.main.left(victim, capacity, r.costs[n])
+	}
+}
+
+// mostLookedAt is how many numbers an eviction looks at for what is of no use any more: what has expired, and is not kept for
+// validation. So all are looked at while an eighth of them leaves.
+const mostLookedAt = 8
+
+// useless returns the number of something that is of no use at this second, if it finds one.
+func (r *ranked) useless(second uint32) (n uint32, ok bool) {
+	for range min(mostLookedAt, len(r.until)) {
+		if r.hand++; int(r.hand) >= len(r.until) {
+			r.hand = 0
+		}
+		if until := r.until[r.hand]; until != 0 && until <= second {
+			return r.hand, true
+		}
+	}
+	return 0, false
 }
 
 // takeIn adds it to the chain and to the ranking.
@@ -122,15 +175,26 @@ func (r *ranked) takeIn(it *Object, cost int64) {
 		r.links.take()
 	}
 	for int(n) >= len(r.costs) {
-		r.costs = append(r.costs, 0)
+		r.costs, r.until = append(r.costs, 0), append(r.until, 0)
 	}
-	r.costs[n] = cost
+	r.costs[n], r.until[n] = cost, it.secondOfNoUse()
 	r.bytes += cost
 	r.objects++
 	chain := r.chain(it.key)
 	r.links.at(n).Store(uint64(uint32(it.key.Hi))<<32 | uint64(chain.Load())) //nolint:gosec // the lower half
 	chain.Store(n)
 	r.ranking.Add(n)
+}
+
+// secondOfNoUse is usefulUntil, as far as it is known and can be told in 32 bits; else 0.
+func (o *Object) secondOfNoUse() uint32 {
+	if o.received == neverReceived {
+		return 0
+	}
+	if until := o.usefulUntil(); until > 0 && until <= math.MaxUint32 {
+		return uint32(until)
+	}
+	return 0
 }
 
 // takeOut removes it from its chain.
@@ -148,6 +212,7 @@ func (r *ranked) takeOut(it *Object) {
 		before.Store(before.Load()>>32<<32 | next)
 	}
 	r.leaves.Add(1)
+	r.until[it.place] = 0
 	r.bytes -= r.costs[it.place]
 	r.objects--
 }

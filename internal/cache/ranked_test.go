@@ -10,14 +10,15 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// What the Store promises does not depend on the eviction: all tests of the package but this one hold with the other one too.
-func TestSizeAwareKeepsWhatTheStorePromises(t *testing.T) {
+// What the Store promises does not depend on the eviction: all tests of the package but this one hold with ristretto too. Recency is
+// size-aware with another worth.
+func TestRistrettoKeepsWhatTheStorePromises(t *testing.T) {
 	testkit.Slow(t, "it runs the tests of the package once more")
-	if anyEviction == SizeAware {
+	if anyEviction == Ristretto {
 		return // this is that run
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout=10m")
-	cmd.Env = append(os.Environ(), "EDGEPROXY_TEST_EVICTION=size-aware")
+	cmd.Env = append(os.Environ(), "EDGEPROXY_TEST_EVICTION=ristretto")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -25,7 +26,12 @@ func TestSizeAwareKeepsWhatTheStorePromises(t *testing.T) {
 
 func newRankedStore(tb testing.TB, maxBytes int64) *Store {
 	tb.Helper()
-	return newStoreOf(tb, Options{MaxBytes: maxBytes, MaxObjectBytes: maxBytes / 8, MaxVariants: 32, Eviction: SizeAware})
+	s, err := New(Options{MaxBytes: maxBytes, MaxObjectBytes: maxBytes / 8, MaxVariants: 32, Eviction: SizeAware})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Close)
+	return s
 }
 
 // A large response that is asked for as often as small ones is given up before them.

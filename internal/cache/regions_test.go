@@ -159,7 +159,7 @@ func churn(s *Store, r *rand.Rand, names []string, version uint64) {
 	case 3:
 		s.PutStage(told(name, version, size), nil)
 	case 4:
-		s.Promote(sum(name), []byte(name))
+		s.Promote(sum(name), []byte(name), 0)
 	default:
 		s.Put(told(name, version, size), nil)
 	}

@@ -275,7 +275,7 @@ func TestSharesHoldTheBooks(t *testing.T) {
 			s.mu.Unlock()
 		case 4, 5:
 			s.PutStage(e, nil)
-			s.Promote(e.Key, e.Name)
+			s.Promote(e.Key, e.Name, 0)
 		default:
 			s.Put(e, nil)
 		}

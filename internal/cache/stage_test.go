@@ -46,7 +46,7 @@ func TestWithoutAStageNothingIsStaged(t *testing.T) {
 	if got := s.PutStage(e, nil); got != TooLarge {
 		t.Errorf("PutStage: got %v, want %v", got, TooLarge)
 	}
-	if s.Promote(e.Key, e.Name) || tierOf(s, "/a") != None {
+	if s.Promote(e.Key, e.Name, 0) || tierOf(s, "/a") != None {
 		t.Error("got it promoted or found, want neither")
 	}
 }

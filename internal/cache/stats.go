@@ -25,6 +25,9 @@ type TierStats struct {
 	// NeverHit is how many of those that left had not been returned by any look-up since they landed in the tier.
 	// Promoted entries had been.
 	NeverHit int64
+	// Outweighed is how often an entry was not stored because those that would have had to leave for it were worth more. Only the
+	// memory tier has any.
+	Outweighed int64
 	// CapacityAge and RejectedAge are the mean ages at such evictions. One eviction in eight is sampled, and the last
 	// 500 evictions count most. The age is that of the response, since it was received or last validated. On the disk
 	// CapacityAge is how long the records evicted last had been there, since they were written or the hand spared them;

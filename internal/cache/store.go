@@ -32,8 +32,8 @@ type Store struct {
 	mu sync.Mutex
 }
 
-// New returns an empty Store. It runs two goroutines of ristretto's until
-// Close. The error names every option that is out of range.
+// New returns an empty Store. With Ristretto it runs two goroutines of ristretto's until Close. The error names every option that is
+// out of range.
 func New(o Options) (*Store, error) {
 	l, err := o.limits()
 	if err != nil {
@@ -50,7 +50,7 @@ func New(o Options) (*Store, error) {
 		renewed: newClock[*renewal](l.renewedBytes/bytesPerChain, 0),
 	}
 	s.books.now, s.stage = o.Now, newStage(l.stageBytes, o.Now)
-	if s.main, err = newMainPart(o.Eviction, l.mainBytes, s.costLocked, s.leftLocked); err != nil {
+	if s.main, err = newMainPart(o, l.mainBytes, s.costLocked, s.leftLocked); err != nil {
 		return nil, err
 	}
 	s.ranked, _ = s.main.keeper.(*ranked)

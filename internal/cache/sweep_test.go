@@ -47,7 +47,7 @@ func TestEachMissesNothingThatMoves(t *testing.T) {
 			<-begin
 			for i := range count {
 				name := fmt.Sprint("/", i)
-				_ = s.Promote(sum(name), []byte(name))
+				_ = s.Promote(sum(name), []byte(name), 0)
 			}
 		})
 		close(begin)

@@ -366,7 +366,7 @@ func writeAndSample(t *testing.T, s *Store, writers int) {
 				case 2, 3, 4, 5, 6, 7:
 					s.PutStage(e, nil)
 				case 8, 9, 10, 11:
-					s.Promote(e.Key, e.Name)
+					s.Promote(e.Key, e.Name, 0)
 				default:
 					s.Put(e, nil)
 				}

@@ -63,7 +63,7 @@ func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
 func sameMeans(t *testing.T, policy config.Policy, seq *sequence, log string, tolerance float64) {
 	t.Helper()
 	const runs, rounds = 5, 3
-	s := setup{policy: policy, rate: 0.01, capacity: seq.unique / 20}
+	s := setup{policy: policy, rate: 0.01, capacity: seq.unique / 20, eviction: config.EvictionRistretto}
 	s.maxObject = s.capacity / 4
 	s.keys = max(seq.cached(s.capacity), 1024) // the model makes no smaller filter
 	var proxied, simulated tally
@@ -72,7 +72,7 @@ func sameMeans(t *testing.T, policy config.Policy, seq *sequence, log string, to
 			r := startReplay(t, &s, seq)
 			r.run(func(int, trace.Access, answer) {})
 			proxied.add(r.tally())
-			simulated.add(foretold(t, log, &s, "--eviction", "ristretto"))
+			simulated.add(foretold(t, log, &s))
 		}
 		near := true
 		for _, c := range []struct {

@@ -209,10 +209,11 @@ const (
 	answeredHeldBack
 	answeredTooLarge
 	answeredHead // by the origin
+	answeredOutweighed
 )
 
 func (a answer) String() string {
-	return [...]string{"hit", "stored", "held back", "too large", "HEAD"}[a]
+	return [...]string{"hit", "stored", "held back", "too large", "HEAD", "outweighed"}[a]
 }
 
 // answerOf reads Cache-Status.
@@ -224,6 +225,8 @@ func answerOf(status string) (answer, error) {
 		return answeredStored, nil
 	case status == "edgeproxy; fwd=uri-miss; detail=first-sighting", status == "edgeproxy; fwd=uri-miss; detail=not-drawn", strings.HasPrefix(status, "edgeproxy; fwd=uri-miss; detail=sighting-"):
 		return answeredHeldBack, nil
+	case status == "edgeproxy; fwd=uri-miss; detail=outweighed":
+		return answeredOutweighed, nil
 	case status == "edgeproxy; fwd=uri-miss; detail=too-large":
 		return answeredTooLarge, nil
 	case status == "edgeproxy; fwd=uri-miss; detail=method":
@@ -385,7 +388,7 @@ func (r *replay) settle(object uint32, got answer) {
 // says when it rotates.
 func (r *replay) settleFitted(object uint32, got answer) {
 	r.follower.Sight(trace.Access{Object: object})
-	if got == answeredStored || got == answeredHeldBack {
+	if got == answeredStored || got == answeredHeldBack || got == answeredOutweighed {
 		r.fills++
 		r.await(fmt.Sprintf("fill %d", r.fills), func() bool { return r.filled() == r.fills })
 		r.follower.Holds(r.edge.gate.Objects())

@@ -104,6 +104,7 @@ func (e *Edge) replace(before *live, c *config.Config) error {
 	}
 	// From here on nothing can fail.
 	e.now.Store(next)
+	e.store.Evict(evictionOf(&c.Cache.Memory))
 	e.spans.Point(spanTarget(c))
 	use()
 	for i, d := range e.listeners {

@@ -10,7 +10,7 @@
 //
 // A Ranking holds the objects in lists, one for each class of size and of uses. In a list only the time differs, so its oldest
 // object is worth least. The oldest ones of all lists are compared, and that is all: there is no heap, and nothing is drawn at
-// random. A hit changes no list. It is enough that the owner notes when and how often an object was used. Where the oldest object
+// random. Without sizes and uses this is LRU. A hit changes no list. It is enough that the owner notes when and how often an object was used. Where the oldest object
 // of a list was used since it got its place, it gets a new one first (as in the clock algorithm of Corbató, 1968).
 //
 // A newcomer may be made to compete: it has to be worth more than all that would go for it together (Einziger, Eytan, Friedman

@@ -33,8 +33,30 @@ type Ranking struct {
 	lists   [classes]list
 	filled  [(classes + 63) / 64]uint64 // which lists have an object
 	weight  [classes]float64            // of an object whose last use was one tick ago
-	yielded []uint32                    // room for the result of Yield
+	rivals  []uint32                    // memory of Outweigh
+
+	patience float64
 }
+
+// Worth says what counts in the worth of an object beside the time since its last use.
+type Worth struct {
+	// Exponent says how much bytes matter, from 0, not at all, to 1.
+	Exponent float64
+	// Uses says that their number matters.
+	Uses bool
+	// Patience is how many times more than a newcomer the objects that go for it may be worth. An interval is shorter than what comes
+	// after it, where requests come in bursts, so it is more than 1. With 0 newcomers do not compete.
+	Patience float64
+}
+
+// Recency is the worth by which the object goes that was not used for the longest time (LRU), and every newcomer is stored.
+func Recency() Worth { return Worth{} }
+
+// Hits, Balanced and Bytes are by sizes and uses. Hits is for many hits, Bytes for many bytes of hits, and Balanced between them. They
+// were chosen by make evict; see docs/decisions/0144-a-cache-gives-up-what-is-worth-least.md.
+func Hits() Worth     { return Worth{Exponent: 0.5, Uses: true, Patience: 4} }
+func Balanced() Worth { return Worth{Exponent: 0.35, Uses: true, Patience: 4} }
+func Bytes() Worth    { return Worth{Exponent: 0.2, Uses: true, Patience: 16} }
 
 // node is the place of one object.
 type node struct {
@@ -49,15 +71,26 @@ type list struct {
 	since          uint32 // of the oldest
 }
 
-// NewRanking returns an empty Ranking. The exponent says how much sizes matter, from 0 to 1.
-func NewRanking(exponent float64, objects Objects) *Ranking {
+// NewRanking returns an empty Ranking.
+func NewRanking(w Worth, objects Objects) *Ranking {
 	r := &Ranking{objects: objects}
 	for c := range r.lists {
 		r.lists[c] = list{oldest: none, newest: none}
-		size, uses := c/useClasses, c%useClasses
-		r.weight[c] = float64(1+uses) / math.Exp2(exponent*float64(size))
 	}
+	r.Weigh(w)
 	return r
+}
+
+// Weigh changes what counts. The objects stay.
+func (r *Ranking) Weigh(w Worth) {
+	r.patience = w.Patience
+	for c := range r.weight {
+		size, uses := c/useClasses, c%useClasses
+		r.weight[c] = 1 / math.Exp2(w.Exponent*float64(size))
+		if w.Uses {
+			r.weight[c] *= float64(1 + uses)
+		}
+	}
 }
 
 // Add adds an object that is not there.
@@ -161,37 +194,37 @@ func age(now, since uint32) float64 { return float64(now-since) + 1 }
 
 // Newcomer is an object that is to be stored.
 type Newcomer struct {
+	Bytes    int64   // that it takes of the cache
 	Times    uint32  // how often it was asked for, with the request that it is stored for; 1 or more
 	Interval float64 // ticks since it was asked for before
 }
 
-// patience is how many times more than they the objects that go for a newcomer may be worth. An interval is shorter than
-// what comes after it, where requests come in bursts.
-const patience = 2
+// mostRivals is how many objects a newcomer is compared with. Where more would have to go, the others are taken for as many.
+const mostRivals = 256
 
-// Yield removes the objects of least worth that have so many bytes together, if the newcomer is worth more than all of them, and returns
-// them. Otherwise it removes none, and returns false. This worth leaves sizes out, for the newcomer takes the room of all of them. The
-// result is valid until the next call.
-func (r *Ranking) Yield(bytes int64, c Newcomer, now uint32) (objects []uint32, ok bool) {
-	most := patience * float64(1+useClass(c.Times)) / (c.Interval + 1)
-	objects, ok = r.yielded[:0], true
-	for bytes > 0 && ok {
-		object, found := r.Next(now)
-		if !found {
+// Outweigh reports whether the objects that would go for the bytes of a newcomer are together worth more than it. They stay. This
+// worth leaves sizes out, for the newcomer takes the room of all of them.
+func (r *Ranking) Outweigh(c Newcomer, now uint32) bool {
+	if r.patience == 0 {
+		return false
+	}
+	most := r.patience * float64(1+useClass(c.Times)) / (c.Interval + 1)
+	bytes, worth := int64(0), 0.0
+	for r.rivals = r.rivals[:0]; bytes < c.Bytes && worth <= most && len(r.rivals) < mostRivals; {
+		object, ok := r.Next(now)
+		if !ok {
 			break
 		}
-		objects = append(objects, object)
+		r.rivals = append(r.rivals, object)
 		n := &r.nodes[object]
-		bytes -= r.objects.Bytes(object)
-		most -= float64(1+n.class%useClasses) / age(now, n.since)
-		ok = most > 0
+		bytes += max(r.objects.Bytes(object), 1)
+		worth += float64(1+n.class%useClasses) / age(now, n.since)
 	}
-	r.yielded = objects
-	if !ok {
-		for _, object := range slices.Backward(objects) {
-			r.giveBack(object)
-		}
-		return nil, false
+	for _, object := range slices.Backward(r.rivals) {
+		r.giveBack(object)
 	}
-	return objects, true
+	if len(r.rivals) == mostRivals && bytes < c.Bytes {
+		worth *= float64(c.Bytes) / float64(bytes)
+	}
+	return worth > most
 }

@@ -3,7 +3,6 @@ package eviction
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -40,7 +39,7 @@ func TestNextIsTheObjectOfLeastWorth(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		const n = 200
 		o := newOwner(n)
-		r := NewRanking(exponent, o)
+		r := NewRanking(Worth{Exponent: exponent, Uses: true}, o)
 		held := map[uint32]bool{}
 		for now := uint32(1); now < 20_000; now++ {
 			i := uint32(rng.IntN(n))
@@ -78,7 +77,7 @@ func TestNextIsTheObjectOfLeastWorth(t *testing.T) {
 // Hits change no list. What was used since it got its place gets another one before anything is given up.
 func TestWhatWasUsedIsNotGivenUpFirst(t *testing.T) {
 	o := newOwner(3)
-	r := NewRanking(0.5, o)
+	r := NewRanking(Worth{Exponent: 0.5, Uses: true}, o)
 	for i := range uint32(3) {
 		o.store(i, 100, i)
 		r.Add(i)
@@ -97,41 +96,78 @@ func TestWhatWasUsedIsNotGivenUpFirst(t *testing.T) {
 // A large body must be worth more than all the small ones that would go for it.
 func TestANewcomerCompetesWithAllThatWouldGo(t *testing.T) {
 	o := newOwner(100)
-	r := NewRanking(0.35, o)
-	fill := func() {
-		for i := range uint32(100) {
-			o.store(i, 1000, 1000+i)
-			r.Add(i)
-		}
+	r := NewRanking(Worth{Exponent: 0.35, Uses: true, Patience: 2}, o)
+	for i := range uint32(100) {
+		o.store(i, 1000, 1000+i)
+		r.Add(i)
 	}
-	fill()
-	f := func(bytes int64, c Newcomer, want int) {
+	f := func(c Newcomer, want bool) {
 		t.Helper()
-		got, ok := r.Yield(bytes, c, 1100)
-		if len(got) != want || ok != (want > 0) {
-			t.Fatalf("%d bytes for %+v: got %d objects, %v, want %d", bytes, c, len(got), ok, want)
+		if got := r.Outweigh(c, 1100); got != want {
+			t.Fatalf("%+v: got outweighed %v, want %v", c, got, want)
 		}
 	}
-	f(50_000, Newcomer{Times: 2, Interval: 100}, 0) // worth 2·2/101, against some 1/101 + 1/100 + …
-	f(2000, Newcomer{Times: 2, Interval: 100}, 2)   // the two oldest: 1/101 + 1/100
-	f(50_000, Newcomer{Times: 2, Interval: 1}, 50)  // asked for twice at once
-	var left []uint32
-	for {
-		i, ok := r.Next(1100)
-		if !ok {
-			break
+	f(Newcomer{Bytes: 50_000, Times: 2, Interval: 100}, true) // worth 2·2/101, against some 1/101 + 1/100 + …
+	f(Newcomer{Bytes: 2000, Times: 2, Interval: 100}, false)  // the two oldest: 1/101 + 1/100
+	f(Newcomer{Bytes: 50_000, Times: 2, Interval: 1}, false)  // asked for twice at once
+	f(Newcomer{Bytes: 1 << 40, Times: 2, Interval: 1}, true)  // all of them
+	for want := range uint32(100) {
+		if got, ok := r.Next(1100); got != want || !ok {
+			t.Fatalf("got %d, %v, want %d: as if nobody had been compared", got, ok, want)
 		}
-		left = append(left, i)
 	}
-	if len(left) != 48 || !slices.IsSorted(left) || left[0] != 52 {
-		t.Errorf("got %v, want 52 to 99 in order, as if nobody had lost", left)
+	f(Newcomer{Bytes: 1000, Times: 1, Interval: 1e9}, false) // nothing has to go
+}
+
+// Of many small ones only some are looked at, and the others are taken for as many.
+func TestANewcomerIsComparedWithSomeOfVeryMany(t *testing.T) {
+	const n = 20_000
+	o := newOwner(n)
+	r := NewRanking(Worth{Exponent: 0.35, Uses: true, Patience: 2}, o)
+	for i := range uint32(n) {
+		o.store(i, 1000, 1)
+		r.Add(i)
+	}
+	// Each is worth 1/1001, and 10,000 together 10.
+	for interval, want := range map[float64]bool{0: true, 999: true} {
+		if got := r.Outweigh(Newcomer{Bytes: 10_000_000, Times: 2, Interval: interval}, 1001); got != want {
+			t.Errorf("interval %v: got outweighed %v, want %v", interval, got, want)
+		}
+	}
+	if r.Outweigh(Newcomer{Bytes: 3_000_000, Times: 2}, 1001) {
+		t.Error("3,000 of worth 1/1001 outweigh one of worth 4")
+	}
+	if len(r.rivals) > mostRivals {
+		t.Errorf("it was compared with %d, want %d at most", len(r.rivals), mostRivals)
+	}
+}
+
+// Without sizes and uses the order is that of the last uses. A change of what counts needs no new places.
+func TestWeighChangesWhatCounts(t *testing.T) {
+	o := newOwner(3)
+	r := NewRanking(Worth{Exponent: 1, Uses: true}, o)
+	for i, bytes := range []int64{1 << 10, 1 << 30, 1 << 20} {
+		o.store(uint32(i), bytes, uint32(i))
+		r.Add(uint32(i))
+	}
+	if first, _ := r.Next(10); first != 1 {
+		t.Fatalf("got %d first, want the largest", first)
+	}
+	r.Weigh(Recency())
+	if r.Outweigh(Newcomer{Bytes: 1 << 40, Times: 1, Interval: 1e9}, 11) {
+		t.Error("by recency no newcomer competes")
+	}
+	for _, want := range []uint32{0, 2} {
+		if got, _ := r.Next(11); got != want {
+			t.Errorf("got %d, want %d, the one used longest ago", got, want)
+		}
 	}
 }
 
 // Sizes and uses beyond the last class are of the last class.
 func TestClassesAreBounded(t *testing.T) {
 	o := newOwner(4)
-	r := NewRanking(1, o)
+	r := NewRanking(Worth{Exponent: 1, Uses: true}, o)
 	for i, bytes := range []int64{0, 1, math.MaxInt64, -1} {
 		o.store(uint32(i), bytes, 1)
 		o.times[i] = math.MaxUint32
@@ -146,7 +182,7 @@ func BenchmarkNext(b *testing.B) {
 	const n = 1 << 20
 	rng := rand.New(rand.NewPCG(3, 4))
 	o := newOwner(n)
-	r := NewRanking(0.35, o)
+	r := NewRanking(Worth{Exponent: 0.35, Uses: true}, o)
 	for i := range uint32(n) {
 		o.store(i, int64(math.Exp(9+1.5*rng.NormFloat64()))+1, i)
 		r.Add(i)

@@ -6,7 +6,6 @@ import "edgeproxy/internal/trace"
 // HP Laboratories 1998): the object of the least priority goes. The priority is that of the last one that went, when the object was
 // used last, and the uses since it was stored by the size.
 type gdsf struct {
-	takesAll
 	objects  []trace.Object
 	ranked   []ranked
 	order    byPriority

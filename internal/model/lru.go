@@ -2,7 +2,6 @@ package model
 
 // lru evicts exactly the least recently used object.
 type lru struct {
-	takesAll
 	chain
 	maxBytes int64
 	left     counters // but for objects

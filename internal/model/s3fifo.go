@@ -21,7 +21,6 @@ const (
 // In the paper all objects have one size. With sizes in bytes an object larger than the small queue enters the large one, as
 // every admitted object is stored.
 type s3fifo struct {
-	takesAll
 	*nodes
 	small, large, ghost          chain
 	maxBytes, maxSmall, maxGhost int64

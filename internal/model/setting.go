@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"edgeproxy/internal/bloom"
@@ -12,20 +13,23 @@ import (
 // Eviction is how the main part of the cache makes room.
 type Eviction string
 
-// The evictions.
+// The evictions. The first ones are the proxy's own memory tier, with its overhead for each entry. The others are exact models.
 const (
-	LRU       Eviction = "lru"        // least recently used goes first
-	S3FIFO    Eviction = "s3fifo"     // three FIFO queues; Yang et al., SOSP 2023
-	SIEVE     Eviction = "sieve"      // one queue and a hand; Zhang et al., NSDI 2024
-	GDSF      Eviction = "gdsf"       // GreedyDual-Size-Frequency; Cherkasova, 1998
-	Competing Eviction = "competing"  // by uses, recency and size, and newcomers compete; package eviction
-	SizeAware Eviction = "size-aware" // the proxy's own memory tier, by uses, recency and size, with its overhead for each entry
-	Ristretto Eviction = "ristretto"  // the proxy's own memory tier with ristretto
+	SizeAware         Eviction = "size-aware"           // by uses, recency and size, and newcomers compete
+	SizeAwareForHits  Eviction = "size-aware-for-hits"  // the same with cache.memory.optimise: hits
+	SizeAwareForBytes Eviction = "size-aware-for-bytes" // and with bytes
+	Recency           Eviction = "recency"              // what was not used for the longest time goes first
+	Ristretto         Eviction = "ristretto"
+
+	LRU    Eviction = "lru"    // least recently used goes first
+	S3FIFO Eviction = "s3fifo" // three FIFO queues; Yang et al., SOSP 2023
+	SIEVE  Eviction = "sieve"  // one queue and a hand; Zhang et al., NSDI 2024
+	GDSF   Eviction = "gdsf"   // GreedyDual-Size-Frequency; Cherkasova, 1998
 )
 
 // Evictions returns all evictions.
 func Evictions() []Eviction {
-	return []Eviction{LRU, S3FIFO, SIEVE, GDSF, Competing, SizeAware, Ristretto}
+	return []Eviction{SizeAware, SizeAwareForHits, SizeAwareForBytes, Recency, Ristretto, LRU, S3FIFO, SIEVE, GDSF}
 }
 
 // EvictionNames returns the names of all evictions.
@@ -37,10 +41,16 @@ func EvictionNames() (out []string) {
 }
 
 // OneOfEvictions names them, for a message that says what is wanted.
-func OneOfEvictions() string { return "lru, s3fifo, sieve, gdsf, competing, size-aware or ristretto" }
+func OneOfEvictions() string { return policy.OneOf(EvictionNames()) }
 
 // OfTheProxy reports whether the eviction is one that the proxy has. The others are exact models.
-func (e Eviction) OfTheProxy() bool { return e == SizeAware || e == Ristretto }
+func (e Eviction) OfTheProxy() bool {
+	switch e {
+	case SizeAware, SizeAwareForHits, SizeAwareForBytes, Recency, Ristretto:
+		return true
+	}
+	return false
+}
 
 // stageShare bounds the stage: at most half of the capacity.
 const stageShare = 2
@@ -122,11 +132,10 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 	if s.MaxObjectBytes < 0 {
 		wrong("max_object", s.MaxObjectBytes, "a number of bytes, or 0 for what fits")
 	}
-	switch s.Eviction {
-	case LRU, S3FIFO, SIEVE, GDSF, Competing:
-	case SizeAware, Ristretto:
+	switch {
+	case s.Eviction.OfTheProxy():
 		s.checkTier(wrong)
-	default:
+	case !slices.Contains(Evictions(), s.Eviction):
 		wrong("eviction", fmt.Sprintf("%q", string(s.Eviction)), OneOfEvictions())
 	}
 }

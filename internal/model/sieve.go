@@ -4,7 +4,6 @@ package model
 // in the order they were stored. A hand goes from the oldest to the newest and round again. It spares what was used since it came
 // by, and evicts the first that was not.
 type sieve struct {
-	takesAll
 	chain
 	maxBytes int64
 	hand     uint32   // the next to be looked at; none: the oldest

@@ -57,14 +57,10 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 
 // mainBytes is the memory for an object in a main part of this exact eviction.
 func (e Eviction) mainBytes() int64 {
-	switch e {
-	case Competing:
-		return useBytes
-	case GDSF:
+	if e == GDSF {
 		return rankedBytes
-	default:
-		return chainBytes
 	}
+	return chainBytes
 }
 
 // FilterBytes returns the memory of the proxy's filter for the policy of s, which must have one, with room for so many keys in

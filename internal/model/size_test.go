@@ -47,7 +47,6 @@ func TestMemoryGrowsWithTheObjectsNotWithTheCapacity(t *testing.T) {
 	})
 	f("stage", func(s *Setting) { s.RotateKeys, s.StageBytes = 1e9, 1<<41 })
 	f("gdsf", func(s *Setting) { s.RotateKeys, s.Eviction = 1e9, GDSF })
-	f("competing", func(s *Setting) { s.RotateKeys, s.Eviction = 1e9, Competing })
 	f("size-aware", func(s *Setting) { s.RotateKeys, s.Eviction = 1e9, SizeAware })
 	f("ristretto", func(s *Setting) { s.RotateKeys, s.Eviction = 1e9, Ristretto })
 	f("ristretto with a stage", func(s *Setting) { s.RotateKeys, s.Eviction, s.StageBytes = 1e9, Ristretto, 1<<41 })

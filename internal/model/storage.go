@@ -16,10 +16,6 @@ type exactStorage struct {
 type mainPart interface {
 	// hit reports whether the object is there, and counts its use.
 	hit(i uint32) bool
-	// takes reports whether an object that is not there, and that the policy lets in, is to be stored.
-	takes(i uint32) bool
-	// staged notes that an object goes into the stage.
-	staged(i uint32)
 	// store adds an object that is not there. Its space is at most the capacity.
 	store(i uint32)
 	counters() counters
@@ -27,13 +23,6 @@ type mainPart interface {
 	// look is that of storage.
 	look(requests []trace.Access) uint32
 }
-
-// takesAll is embedded by main parts that store all that the policy lets in.
-type takesAll struct{}
-
-func (takesAll) takes(uint32) bool { return true }
-
-func (takesAll) staged(uint32) {}
 
 func newExactStorage(s Setting, objects []trace.Object) *exactStorage {
 	capacity := s.CapacityBytes - s.StageBytes
@@ -55,8 +44,6 @@ func newMainPart(s Setting, capacity int64, objects []trace.Object) mainPart {
 		return newSieve(capacity, newNodes(objects))
 	case GDSF:
 		return newGDSF(capacity, objects)
-	case Competing:
-		return newCompeting(s, capacity, objects)
 	default:
 		return newLRU(capacity, newNodes(objects))
 	}
@@ -76,20 +63,16 @@ func (h *exactStorage) keep(i uint32, admit bool) Outcome {
 	switch {
 	case h.objects[i].Size > h.largest:
 		return TooLarge
-	case admit && h.main.takes(i):
+	case admit:
 		h.main.store(i)
 		return Stored
 	case h.stage != nil && h.stage.put(i):
-		h.main.staged(i)
 		return Staged
 	}
 	return HeldBack
 }
 
 func (h *exactStorage) promote(i uint32) bool {
-	if !h.main.takes(i) {
-		return false
-	}
 	h.stage.remove(i)
 	h.main.store(i)
 	return true

@@ -27,7 +27,7 @@ const (
 // key of 60 bytes and five or six short fields: Date, Content-Type, Cache-Control, Via and the like.
 const usualHead = 205
 
-// memoryTier is the proxy's own memory tier with landing window, and size-aware or ristretto. Its entries have short names, one header field of
+// memoryTier is the proxy's own memory tier with landing window and eviction. Its entries have short names, one header field of
 // the usual size, and content that takes no memory (zeros.go). It accounts for the same bytes as the proxy, the overhead of each
 // entry included.
 //
@@ -36,6 +36,7 @@ type memoryTier struct {
 	store   *cache.Store
 	head    cache.Entry // what all entries have in common
 	staged  bool        // new objects go into the stage
+	times   int         // that an object was asked for when the policy lets it in; 0: it does not compete
 	objects []trace.Object
 	names   []byte // of all objects, nameBytes each
 }
@@ -50,18 +51,15 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 	if s.MaxObjectBytes > 0 {
 		largest = min(largest, s.MaxObjectBytes)
 	}
-	e := cache.Ristretto
-	if s.Eviction == SizeAware {
-		e = cache.SizeAware
-	}
+	eviction, optimise := s.Eviction.ofTheTier()
 	store, err := cache.New(cache.Options{
-		MaxBytes: main + stage, StageBytes: stage, MaxObjectBytes: largest, MaxVariants: maxVariants, Eviction: e,
+		MaxBytes: main + stage, StageBytes: stage, MaxObjectBytes: largest, MaxVariants: maxVariants, Eviction: eviction, Optimise: optimise,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the memory tier: %w", err)
 	}
 	t := &memoryTier{
-		store: store, staged: s.StageBytes > 0 && !s.Policy.Closed(),
+		store: store, staged: s.StageBytes > 0 && !s.Policy.Closed(), times: s.competing(),
 		objects: objects, names: make([]byte, 0, nameBytes*len(objects)),
 	}
 	t.head.Header.Add("", strings.Repeat(" ", usualHead))
@@ -76,6 +74,31 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 func (s Setting) tier(objects int, totalBytes int64) (main, stage int64) {
 	most := roomyShare*(totalBytes+int64(objects)*entryBytes) + minRoomyBytes
 	return min(s.CapacityBytes-s.StageBytes, most), min(s.StageBytes, most)
+}
+
+// ofTheTier returns e as the proxy's tier has it.
+func (e Eviction) ofTheTier() (cache.Eviction, cache.Optimise) {
+	switch e {
+	case Ristretto:
+		return cache.Ristretto, cache.Balanced
+	case Recency:
+		return cache.Recency, cache.Balanced
+	case SizeAwareForHits:
+		return cache.SizeAware, cache.ForHits
+	case SizeAwareForBytes:
+		return cache.SizeAware, cache.ForByteHits
+	default:
+		return cache.SizeAware, cache.Balanced
+	}
+}
+
+// competing returns how often an object that the policy lets in was asked for; 0: it does not compete, for the capacity has copies of what
+// is on the disk.
+func (s Setting) competing() int {
+	if s.DiskBytes > 0 {
+		return 0
+	}
+	return s.Needs()
 }
 
 func (t *memoryTier) name(i uint32) []byte {
@@ -115,6 +138,8 @@ func (t *memoryTier) keep(i uint32, admit bool) Outcome {
 	switch {
 	case !t.store.Takes(t.objects[i].Size, nil, true):
 		return TooLarge
+	case admit && t.store.Outweighed(t.entry(i), t.objects[i].Size, t.times):
+		return t.keep(i, false)
 	case admit && t.store.Put(t.entry(i), nil) == cache.Stored:
 		return Stored
 	case admit:
@@ -125,7 +150,7 @@ func (t *memoryTier) keep(i uint32, admit bool) Outcome {
 	return HeldBack
 }
 
-func (t *memoryTier) promote(i uint32) bool { return t.store.Promote(t.key(i), t.name(i)) }
+func (t *memoryTier) promote(i uint32) bool { return t.store.Promote(t.key(i), t.name(i), t.times) }
 
 func (t *memoryTier) unstage(i uint32) {
 	if e, _ := t.store.Find(t.key(i), t.name(i)); e != nil {

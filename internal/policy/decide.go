@@ -74,6 +74,17 @@ func (r Rule) Joined(v Verdict) Verdict {
 // does.
 func (r Rule) Promotes(admit bool) bool { return admit || r.Policy.of().second }
 
+// Needs returns how many sightings within the window admit a response; 0: r remembers none.
+func (r Rule) Needs() int {
+	switch p := r.Policy.of(); {
+	case p.needs != nil:
+		return p.needs(r)
+	case p.memory == Seen:
+		return 2
+	}
+	return 0
+}
+
 // Check returns what is wrong with r, each fault a *bloom.OptionError: an unknown
 // policy, or a parameter out of range.
 func (r Rule) Check() error {

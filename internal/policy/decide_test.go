@@ -96,3 +96,16 @@ func TestChanceAdmitsItsShare(t *testing.T) {
 		}
 	}
 }
+
+func TestNeedsIsTheSightingThatAdmits(t *testing.T) {
+	for _, p := range All() {
+		r := Rule{Policy: p, MoreThan: 3, Probability: 0.5}
+		n := r.Needs()
+		if n == 0 != !p.Remembers() {
+			t.Errorf("%v: got %d", p, n)
+		}
+		if n > 0 && (!r.Decide(Sighting{Times: n}).Admit || r.Decide(Sighting{Times: n - 1}).Admit) {
+			t.Errorf("%v: got %d, want the first that admits", p, n)
+		}
+	}
+}

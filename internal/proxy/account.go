@@ -47,7 +47,9 @@ func (f *fill) account(why reason.Reason, size int64) {
 		f.reportToAdmission(size, false)
 		c.stored.Add(1)
 	case why.HeldBack():
-		why = r.Rule.Policy.HoldsBack()
+		if why = r.Rule.Policy.HoldsBack(); f.verdict.Reason == reason.Outweighed {
+			why = reason.Outweighed
+		}
 		c.heldBack.Add(1)
 		c.heldBackBytes.Add(size)
 		if !r.Rule.Policy.Remembers() {

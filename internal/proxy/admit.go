@@ -27,6 +27,23 @@ func (f *fill) admit() {
 	}
 }
 
+// compete holds a response back that admission would let in, if it is worth less than what would have to leave the memory for it. One
+// that others wait for is asked for again right now: each of them lets it in. A slice does not compete, for it is no use alone.
+func (f *fill) compete() {
+	h := f.head
+	if !f.shared || h.entry == nil || !f.sighted || f.renews || f.span != nil {
+		return
+	}
+	if f.verdict.Reason != reason.Outweighed { // else it has lost, and was asked for once more
+		if !f.verdict.Admit || !f.p.Store.Outweighed(h.entry, h.length, f.route.Rule.Needs()) {
+			return
+		}
+		f.verdict.Admit, f.verdict.Reason = false, reason.Outweighed
+	}
+	s := f.sighting
+	h.counts = &s
+}
+
 // response returns what a flight has to know of h. shared says that followers may have it.
 func (h *outcome) response(shared bool) flight.Response {
 	return flight.Response{Storable: h.storable(), Shareable: shared, Resumable: h.resumable(), Length: h.length}

@@ -150,7 +150,7 @@ func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Object, fil
 	if !r.Rule.Promotes(v.Admit) {
 		return
 	}
-	if p.Store.Promote(e.Key(), e.Name()) {
+	if p.Store.Promote(e.Key(), e.Name(), r.Rule.Needs()) {
 		size := e.Content().Size()
 		// Written now, without a fill: the next one of the key is no regret.
 		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, size, false)

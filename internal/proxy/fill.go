@@ -106,6 +106,7 @@ func (f *fill) fetchAndJudge() error {
 		return errUnshared
 	}
 	f.head = f.p.judge(&f.job, f.resp)
+	f.compete()
 	f.p.markHitForMiss(&f.job, f.head, f.resp)
 	f.p.removeSuperseded(&f.job, f.head)
 	return nil

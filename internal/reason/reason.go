@@ -18,6 +18,7 @@ const (
 	FirstSighting   // second-hit: no sighting within the window before this one
 	TooFewSightings // counting: not more than more_than sightings
 	NotDrawn        // chance: the lot fell against it
+	Outweighed      // what would have to leave the memory for it is worth more
 	AdmissionDenies // policy never
 
 	// Caching rules (RFC 9111): the response may not be stored.
@@ -89,7 +90,7 @@ const (
 )
 
 var words = [Count]string{
-	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", NotDrawn: "not-drawn", AdmissionDenies: "never",
+	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", NotDrawn: "not-drawn", Outweighed: "outweighed", AdmissionDenies: "never",
 	NoStore: "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
 	VaryStar: "vary-star", VaryLimit: "vary-limit", NoFreshness: "no-freshness", RequestCookie: "request-cookie", Status: "status", Method: "method", Partial: "partial",
 	NotModified: "not-modified", Unconfirmed: "unconfirmed",

@@ -26,7 +26,7 @@ func TestEveryReasonHasOneWordOfItsOwn(t *testing.T) {
 
 func TestHeldBackNamesAdmissionOnly(t *testing.T) {
 	for _, r := range all() {
-		want := r == FirstSighting || r == TooFewSightings || r == NotDrawn || r == AdmissionDenies
+		want := r == FirstSighting || r == TooFewSightings || r == NotDrawn || r == Outweighed || r == AdmissionDenies
 		if got := r.HeldBack(); got != want {
 			t.Errorf("%s.HeldBack(): got %v, want %v", r, got, want)
 		}

@@ -33,8 +33,8 @@ func (r *Report) advise() {
 		if groups[at] == nil {
 			order = append(order, at)
 		}
-		// The proxy evicts by Ristretto unless told otherwise. Without it, its other one is used, or else the first.
-		if groups[at] == nil || g.Eviction == string(model.Ristretto) || !model.Eviction(groups[at].Eviction).OfTheProxy() && model.Eviction(g.Eviction).OfTheProxy() {
+		// The proxy is size-aware unless told otherwise. Without that, another one of its own is used, or else the first.
+		if groups[at] == nil || g.Eviction == string(model.SizeAware) || !model.Eviction(groups[at].Eviction).OfTheProxy() && model.Eviction(g.Eviction).OfTheProxy() {
 			groups[at] = g
 		}
 	}

@@ -51,7 +51,7 @@ func (g Grid) defaults() Grid {
 	return g
 }
 
-// evictions returns the evictions to try at a capacity. Without any that is Ristretto, as in the proxy. A cache that is too small
+// evictions returns the evictions to try at a capacity. Without any that is SizeAware, as in the proxy. A cache that is too small
 // for it is one that the proxy does not make either, and has the nearest exact one.
 func (g Grid) evictions(capacity int64) []model.Eviction {
 	switch {
@@ -60,7 +60,7 @@ func (g Grid) evictions(capacity int64) []model.Eviction {
 	case capacity < model.MinTierBytes:
 		return []model.Eviction{model.LRU}
 	default:
-		return []model.Eviction{model.Ristretto}
+		return []model.Eviction{model.SizeAware}
 	}
 }
 

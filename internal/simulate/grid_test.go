@@ -99,11 +99,11 @@ func TestDefaultsAskWhatNobodySaid(t *testing.T) {
 			t.Errorf("%s: got %d settings, want %d and one with %q:\n%s", name, len(got), wantSettings, wantPart, strings.Join(got, "\n"))
 		}
 	}
-	f("nothing said: four windows and three stages for both filters", Grid{}, 1+12+12, "ristretto 15000/150000 counting >4 at 2400 keys (16c)")
-	f("a policy said: no stage", Grid{Policies: []admission.Policy{admission.SecondHit}}, 1+4, "ristretto 0/150000 second-hit at 150 keys (1c)")
-	f("the proxy's own window is among them", Grid{}, 1+12+12, "ristretto 0/150000 counting >4 auto 2 0.01")
-	f("sets said: no stage, and never too", Grid{Exact: true}, 1+5+5, "ristretto 0/150000 second-hit never")
-	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+4+4, "ristretto 1500/150000 second-hit")
+	f("nothing said: four windows and three stages for both filters", Grid{}, 1+12+12, "size-aware 15000/150000 counting >4 at 2400 keys (16c)")
+	f("a policy said: no stage", Grid{Policies: []admission.Policy{admission.SecondHit}}, 1+4, "size-aware 0/150000 second-hit at 150 keys (1c)")
+	f("the proxy's own window is among them", Grid{}, 1+12+12, "size-aware 0/150000 counting >4 auto 2 0.01")
+	f("sets said: no stage, and never too", Grid{Exact: true}, 1+5+5, "size-aware 0/150000 second-hit never")
+	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+4+4, "size-aware 1500/150000 second-hit")
 	f("another capacity: as with nothing said", Grid{Capacities: []Amount{{Percent: 1}, {Percent: 10}}}, 2*(1+12+12), "lru 300/30000 ")
 }
 
@@ -137,7 +137,7 @@ func TestLargestObjectOfAGroup(t *testing.T) {
 	f(20_000, model.Ristretto, 20_000)
 }
 
-// TestADefaultThatTheProxyDoesNotHave: without --eviction simulate evicted by LRU, and the proxy by Ristretto.
+// TestADefaultThatTheProxyDoesNotHave: without --eviction simulate evicted by LRU, and the proxy by its own.
 func TestADefaultThatTheProxyDoesNotHave(t *testing.T) {
 	f := func(g Grid, want ...model.Eviction) {
 		t.Helper()
@@ -153,9 +153,9 @@ func TestADefaultThatTheProxyDoesNotHave(t *testing.T) {
 			t.Errorf("%+v: got %v, want %v", g, got, want)
 		}
 	}
-	f(Grid{}, model.Ristretto)
-	f(Grid{Capacities: []Amount{{Bytes: 64 << 10}, {Bytes: 64<<10 - 1}}}, model.Ristretto, model.LRU) // which it does not take
-	f(Grid{Capacities: []Amount{{Bytes: 1 << 20}}, Disks: []Amount{{Bytes: 8 << 20}}}, model.Ristretto)
+	f(Grid{}, model.SizeAware)
+	f(Grid{Capacities: []Amount{{Bytes: 64 << 10}, {Bytes: 64<<10 - 1}}}, model.SizeAware, model.LRU) // which it does not take
+	f(Grid{Capacities: []Amount{{Bytes: 1 << 20}}, Disks: []Amount{{Bytes: 8 << 20}}}, model.SizeAware)
 	f(Grid{Evictions: []model.Eviction{model.S3FIFO, model.LRU}}, model.S3FIFO, model.LRU)
 }
 

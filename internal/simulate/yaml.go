@@ -45,14 +45,25 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	if stage := stageBytes(chosen); stage > 0 {
 		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(stage))
 	}
-	if g.Eviction == string(model.SizeAware) {
-		fmt.Fprintf(&b, "    eviction: %s\n", g.Eviction)
-	}
+	b.WriteString(evictionKeys(model.Eviction(g.Eviction)))
 	if g.DiskBytes > 0 {
 		fmt.Fprintf(&b, "  disk:\n    path: %s\n    max_bytes: %s\n    max_object_bytes: %s\n",
 			defaultDiskPath, bytesKey(g.DiskBytes), bytesKey(g.DiskObject))
 	}
 	return b.String()
+}
+
+// evictionKeys returns the settings of the memory tier that make it evict by e. An eviction that the proxy does not have is left out.
+func evictionKeys(e model.Eviction) string {
+	switch e {
+	case model.SizeAwareForHits:
+		return "    eviction: size-aware\n    optimise: hits\n"
+	case model.SizeAwareForBytes:
+		return "    eviction: size-aware\n    optimise: bytes\n"
+	case model.SizeAware, model.Recency, model.Ristretto:
+		return "    eviction: " + string(e) + "\n"
+	}
+	return ""
 }
 
 // section writes the section of the policy, if it has one.
@@ -138,7 +149,7 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 		say("cache.disk.path: a directory of your own choice, on a file system with room for %s.", size(g.DiskBytes))
 	}
 	if !model.Eviction(g.Eviction).OfTheProxy() {
-		say("Eviction was %s; edgeproxy has ristretto, which simulate has without --eviction, and size-aware, from 64 KiB on.", g.Eviction)
+		say("Eviction was %s; edgeproxy has size-aware, which simulate has without --eviction, recency and ristretto, from 64 KiB on.", g.Eviction)
 	}
 	return out
 }
