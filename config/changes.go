@@ -86,7 +86,7 @@ func (c *comparison) values(at settingPath, s setting, to value, own bool) {
 	if of, ok := s.value.(derivedValue); ok && old == now && hidden {
 		old, now = old+of.derivedText(), now+to.(derivedValue).derivedText()
 	}
-	isLive := s.live || s.mayBeLive != nil && s.mayBeLive(old, now)
+	isLive := s.isLive(old, now)
 	if (old != now || hidden) && !(isLive && c.withoutLive) {
 		c.out = append(c.out, Change{at.shown, old, now, isLive})
 	}

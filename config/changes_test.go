@@ -42,6 +42,10 @@ func TestChanges(t *testing.T) {
 	check("a default written out", app, app+"limits: {ranges: 16}\nroutes: [{name: default, origin: app}]\n")
 	check("a limit and a size", app, app+"limits: {read_idle: 1m, connections: 9}\ncache: {memory: {max_bytes: 1GiB}}\n",
 		"cache.memory.max_bytes: 256MiB -> 1GiB (restart)", "limits.read_idle: 30s -> 1m (live)", "limits.connections: 65536 -> 9 (restart)")
+	evicts := func(by string) string { return app + "cache: {memory: {eviction: " + by + "}}\n" }
+	check("the eviction without content", evicts("recency"), app+"cache: {memory: {optimise: hits}}\n",
+		"cache.memory.eviction: recency -> size-aware (live)", "cache.memory.optimise: balanced -> hits (live)")
+	check("the eviction with content", evicts("ristretto"), app, "cache.memory.eviction: ristretto -> size-aware (restart)")
 	const disk = app + "cache: {disk: {path: /d, max_bytes: 1GiB}}\n"
 	check("a disk comes", app, disk, `cache.disk.path: "" -> "/d" (restart)`, "cache.disk.max_bytes: 10GiB -> 1GiB (restart)", "cache.disk.max_object_bytes: 1GiB -> 128MiB (restart)")
 	check("a disk is set otherwise", disk, app+"cache: {disk: {path: /d, max_bytes: 1GiB, min_free: 1GiB, write_rate: 1MB/s}}\n",

@@ -105,7 +105,9 @@ func (m *Memory) table() table {
 			"The part of max_bytes for responses requested once: the second request is then a hit.").asDependent(),
 		restart("eviction", enum(&m.Eviction, EvictionSizeAware, EvictionSizeAware, EvictionRecency, EvictionRistretto),
 			"How memory makes room. size-aware goes by uses, recency and size, and does not store what is worth less than what would have to go for it. recency gives up what was not used for the longest time, ristretto what is asked for least. From and to ristretto takes a restart, other changes do not.").
-			liveWhere(func(from, to string) bool { return from != string(EvictionRistretto) && to != string(EvictionRistretto) }),
+			liveWhere(func(from, to string) bool {
+				return from != string(EvictionRistretto) && to != string(EvictionRistretto)
+			}),
 		live("optimise", enum(&m.Optimise, OptimiseBalanced, OptimiseHits, OptimiseBalanced, OptimiseBytes),
 			"What size-aware is for: many hits, many bytes of hits, or both."),
 	}

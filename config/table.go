@@ -78,6 +78,11 @@ func (t table) asRestart() table {
 // liveWhere makes some changes of the setting such that a reload applies them.
 func (s setting) liveWhere(is func(from, to string) bool) setting { s.mayBeLive = is; return s }
 
+// isLive reports whether a reload applies a change of the setting from one text to another.
+func (s setting) isLive(from, to string) bool {
+	return s.live || s.mayBeLive != nil && s.mayBeLive(from, to)
+}
+
 // withExample gives the setting an example in YAML.
 func (s setting) withExample(example string) setting { s.example = example; return s }
 

@@ -19,6 +19,7 @@ const (
 // otherOnDisk are the scenarios that are about memory, and why.
 var otherOnDisk = map[string]string{
 	"b_gate_open_below":          "the memory tier does not fill",
+	"b_outweighed":               "copies of what is on a disk do not compete",
 	"b_variants_least_used_goes": "the disk has no bound on the variants of one URL",
 }
 

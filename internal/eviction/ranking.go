@@ -25,19 +25,6 @@ type Objects interface {
 	Bytes(object uint32) int64
 }
 
-// Ranking orders objects by their worth. Its memory is 16 bytes for each number up to the largest one. One goroutine at a time uses
-// it; Objects may change in the meantime.
-type Ranking struct {
-	objects Objects
-	nodes   []node
-	lists   [classes]list
-	filled  [(classes + 63) / 64]uint64 // which lists have an object
-	weight  [classes]float64            // of an object whose last use was one tick ago
-	rivals  []uint32                    // memory of Outweigh
-
-	patience float64
-}
-
 // Worth says what counts in the worth of an object beside the time since its last use.
 type Worth struct {
 	// Exponent says how much bytes matter, from 0, not at all, to 1.
@@ -52,11 +39,28 @@ type Worth struct {
 // Recency is the worth by which the object goes that was not used for the longest time (LRU), and every newcomer is stored.
 func Recency() Worth { return Worth{} }
 
-// Hits, Balanced and Bytes are by sizes and uses. Hits is for many hits, Bytes for many bytes of hits, and Balanced between them. They
-// were chosen by make evict; see docs/decisions/0144-a-cache-gives-up-what-is-worth-least.md.
-func Hits() Worth     { return Worth{Exponent: 0.5, Uses: true, Patience: 4} }
+// Balanced is the worth between Hits and Bytes. All three were chosen by make evict; see
+// docs/decisions/0144-a-cache-gives-up-what-is-worth-least.md.
 func Balanced() Worth { return Worth{Exponent: 0.35, Uses: true, Patience: 4} }
-func Bytes() Worth    { return Worth{Exponent: 0.2, Uses: true, Patience: 16} }
+
+// Hits is the worth for many hits, of smaller objects.
+func Hits() Worth { return Worth{Exponent: 0.5, Uses: true, Patience: 4} }
+
+// Bytes is the worth for many bytes of hits.
+func Bytes() Worth { return Worth{Exponent: 0.2, Uses: true, Patience: 16} }
+
+// Ranking orders objects by their worth. Its memory is 16 bytes for each number up to the largest one. One goroutine at a time uses
+// it; Objects may change in the meantime.
+type Ranking struct {
+	objects Objects
+	nodes   []node
+	lists   [classes]list
+	filled  [(classes + 63) / 64]uint64 // which lists have an object
+	weight  [classes]float64            // of an object whose last use was one tick ago
+	rivals  []uint32                    // memory of Outweigh
+
+	patience float64
+}
 
 // node is the place of one object.
 type node struct {

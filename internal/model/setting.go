@@ -45,11 +45,7 @@ func OneOfEvictions() string { return policy.OneOf(EvictionNames()) }
 
 // OfTheProxy reports whether the eviction is one that the proxy has. The others are exact models.
 func (e Eviction) OfTheProxy() bool {
-	switch e {
-	case SizeAware, SizeAwareForHits, SizeAwareForBytes, Recency, Ristretto:
-		return true
-	}
-	return false
+	return slices.Contains([]Eviction{SizeAware, SizeAwareForHits, SizeAwareForBytes, Recency, Ristretto}, e)
 }
 
 // stageShare bounds the stage: at most half of the capacity.

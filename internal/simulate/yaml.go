@@ -55,13 +55,14 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 
 // evictionKeys returns the settings of the memory tier that make it evict by e. An eviction that the proxy does not have is left out.
 func evictionKeys(e model.Eviction) string {
-	switch e {
-	case model.SizeAwareForHits:
-		return "    eviction: size-aware\n    optimise: hits\n"
-	case model.SizeAwareForBytes:
-		return "    eviction: size-aware\n    optimise: bytes\n"
-	case model.SizeAware, model.Recency, model.Ristretto:
-		return "    eviction: " + string(e) + "\n"
+	key := func(value model.Eviction) string { return "    eviction: " + string(value) + "\n" }
+	switch {
+	case e == model.SizeAwareForHits:
+		return key(model.SizeAware) + "    optimise: hits\n"
+	case e == model.SizeAwareForBytes:
+		return key(model.SizeAware) + "    optimise: bytes\n"
+	case e.OfTheProxy():
+		return key(e)
 	}
 	return ""
 }
