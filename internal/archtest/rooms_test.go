@@ -65,16 +65,17 @@ func rooms() map[string]room {
 		"internal/client":          {},
 		"internal/buffer":          {},
 		"internal/cache": {
-			ours:   []string{"internal/buffer", "internal/cache/disk", "internal/eviction", "internal/field", "internal/pinned", "internal/rfc9111"},
+			ours:   []string{"internal/buffer", "internal/cache/disk", "internal/cache/evicted", "internal/eviction", "internal/field", "internal/pinned", "internal/rfc9111"},
 			third:  []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 			unsafe: true,
 		},
 		"internal/cache/disk": {
-			ours: []string{"internal/buffer", "internal/cache/disk/device", "internal/cache/disk/index", "internal/cache/disk/layout", "internal/statefile"},
+			ours: []string{"internal/buffer", "internal/cache/disk/device", "internal/cache/disk/index", "internal/cache/disk/layout", "internal/cache/evicted", "internal/statefile"},
 		},
 		"internal/cache/disk/device": {ours: []string{"internal/nonblock"}, third: []string{"golang.org/x/sys"}},
 		"internal/cache/disk/index":  {},
 		"internal/cache/disk/layout": {},
+		"internal/cache/evicted":     {},
 		"internal/chunked":           {ours: []string{"internal/field"}},
 		"internal/cachekey":          {ours: []string{"internal/field", "internal/wire"}},
 		"internal/compress":          {ours: []string{"internal/field", "internal/rfc9111"}, third: []string{brotli, compress}},
@@ -84,7 +85,7 @@ func rooms() map[string]room {
 		"internal/edge": {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom",
-				"internal/cache", "internal/cache/disk", "internal/cachekey", "internal/certs", "internal/compress", "internal/dashboard", "internal/dial",
+				"internal/cache", "internal/cache/disk", "internal/cache/evicted", "internal/cachekey", "internal/certs", "internal/compress", "internal/dashboard", "internal/dial",
 				"internal/field", "internal/fieldrules", "internal/front/http1", "internal/front/http2", "internal/listen", "internal/origin", "internal/pace", "internal/pinned",
 				"internal/policy", "internal/proxy", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rewrite", "internal/rfc9111", "internal/routing",
 				"internal/sendfile", "internal/shadow", "internal/spans", "internal/spool", "internal/statefile", "internal/supervisor", "internal/template", "internal/top",

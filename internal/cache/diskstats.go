@@ -16,13 +16,13 @@ func (b *diskBooks) landed(bytes int64) {
 }
 
 // stats returns the disk's numbers as TierStats. Objects include markers, and what an earlier process stored. NeverHit
-// is not known.
+// is not known, but for what was evicted.
 func (d *diskTier) stats() TierStats {
 	t := TierStats{Writes: d.books.writes.Load(), WriteBytes: d.books.writeBytes.Load()}
 	if kept, ok := d.Disk.(interface{ Stats() disk.Stats }); ok {
 		st := kept.Stats()
 		t.Objects, t.Bytes, t.MaxBytes = st.Objects+st.Waiting, st.Bytes, st.MaxBytes
-		t.Capacity = st.EvictedSmall + st.EvictedLarge
+		t.Capacity, t.Evicted = st.EvictedSmall+st.EvictedLarge, st.Evicted
 		t.Lost = st.Full + st.Dropped + st.Lost + st.Damaged
 		t.Variants = d.books.variants.Load()
 		t.Purged = st.Removed

@@ -26,7 +26,20 @@ func TestTheDiskIsATierOfStatsAndMetrics(t *testing.T) {
 	if got.Objects != 3 || got.Bytes < 3000 || got.Bytes > got.MaxBytes || got.MaxBytes != disk.MinBytes {
 		t.Errorf("got %+v, want 3 objects of some more than 3000 bytes", got)
 	}
+	found, _ := s.Load(sum("a"), []byte("a"))
+	if found == nil {
+		t.Fatal("not found")
+	}
+	s.Release(found)
+	hit := s.HitParts().Disk
+	if hit.Objects != 1 || hit.Sampled != 3 || hit.Bytes < 1000 || hit.Bytes > 2000 {
+		t.Errorf("got %+v hit, want one of three", hit)
+	}
 	want := map[string]float64{
+		"edgeproxy_cache_objects_hit{tier=memory}":                     0,
+		"edgeproxy_cache_bytes_hit{tier=memory}":                       0,
+		"edgeproxy_cache_objects_hit{tier=disk}":                       1,
+		"edgeproxy_cache_bytes_hit{tier=disk}":                         float64(hit.Bytes),
 		"edgeproxy_cache_writes_total{tier=memory}":                    0,
 		"edgeproxy_cache_write_bytes_total{tier=memory}":               0,
 		"edgeproxy_cache_objects{tier=memory}":                         0,
@@ -47,6 +60,8 @@ func TestTheDiskIsATierOfStatsAndMetrics(t *testing.T) {
 		"edgeproxy_cache_promotions_total{}":                           0,
 		"edgeproxy_cache_pinned_bytes{}":                               0,
 	}
+	expectEvicted(want, "memory", nil)
+	expectEvicted(want, "disk", nil)
 	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
 		t.Errorf("scrape: (-want +got)\n%s", diff)
 	}

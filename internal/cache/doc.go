@@ -25,6 +25,7 @@
 //	  index    which URLs have variants, and by     index.go, lists.go, clock.go
 //	           which request fields they vary
 //	content    of an entry                          content.go
+//	books      of each tier                         ledger.go, ages.go, hitparts.go, stats.go, metrics.go, package evicted
 //	disk       behind memory, if there is one       disktier.go, putdisk.go, load.go, encode.go, recenthits.go
 //
 // A sighting is a request of a key that admission counts; a first sighting is a response stored at the first of them.

@@ -222,6 +222,10 @@ func checkBooks(tb testing.TB, s *Store, names map[string]Key) {
 		if st.Writes != st.Objects+gone {
 			tb.Errorf("%v: got %d writes, want %d held + %d gone; all: %+v", tier, st.Writes, st.Objects, gone, st)
 		}
+		all, neverHit := st.Evicted.Sum()
+		if all.Objects != st.Capacity+st.Rejected+st.Variants || neverHit.Objects > st.NeverHit || neverHit.Bytes > all.Bytes {
+			tb.Errorf("%v: got %+v evicted by size, %+v of it never hit, want the same as %+v", tier, all, neverHit, st)
+		}
 		if st.NeverHit > gone-st.Promoted {
 			tb.Errorf("%v: got %d never hit, want at most the %d gone", tier, st.NeverHit, gone)
 		}

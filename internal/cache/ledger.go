@@ -3,6 +3,8 @@ package cache
 import (
 	"sync/atomic"
 	"time"
+
+	"edgeproxy/internal/cache/evicted"
 )
 
 // departure is the reason why an entry left its tier. The first three are evictions: nobody asked for them.
@@ -28,6 +30,7 @@ type ledger struct {
 	gone               [departures]atomic.Int64
 	neverHit           atomic.Int64 // of the departed
 	outweighed         atomic.Int64 // see Outweighed
+	evicted            evicted.Counter
 	ages               [evictions]ages
 
 	now func() time.Time // nil: ages are not noted
@@ -59,12 +62,16 @@ func (l *ledger) landed(it *Object, cost, body int64) {
 // left counts the departure of it, which landed at that cost.
 func (l *ledger) left(why departure, it *Object, cost int64) {
 	l.dropRef(it)
-	if n := l.gone[why].Add(1); why < evictions && n%ageEvery == 1 && l.now != nil {
-		l.evictedAt(why, it, l.now())
+	asked, n := it.asked(), l.gone[why].Add(1)
+	if why < evictions {
+		l.evicted.Note(cost, asked)
+		if n%ageEvery == 1 && l.now != nil {
+			l.evictedAt(why, it, l.now())
+		}
 	}
 	l.objects.Add(-1)
 	l.bytes.Add(-cost)
-	if why != promoted && !it.asked() {
+	if why != promoted && !asked {
 		l.neverHit.Add(1)
 	}
 }
@@ -84,8 +91,10 @@ func (l *ledger) stats(maxBytes int64) TierStats {
 		Promoted:   l.gone[promoted].Load(),
 		NeverHit:   l.neverHit.Load(),
 		Outweighed: l.outweighed.Load(),
+		Evicted:    l.evicted.Counts(),
 
 		CapacityAge: time.Duration(l.ages[capacity].mean.Load()),
 		RejectedAge: time.Duration(l.ages[rejected].mean.Load()),
+		VariantsAge: time.Duration(l.ages[variants].mean.Load()),
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/cache/evicted"
 )
 
 // The values of the label tier.
@@ -24,6 +26,8 @@ type Metrics struct {
 	evictions, neverHit      *prometheus.Desc
 	promotions, pinned       *prometheus.Desc
 	age                      *prometheus.Desc
+	objectsHit, bytesHit     *prometheus.Desc
+	evicted                  evictedDescs
 }
 
 // NewMetrics registers the metrics with reg. It panics if reg has them already:
@@ -49,6 +53,19 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			"since they were stored in the tier.", "tier"),
 		age: desc("eviction_age_seconds", "How old those were that were evicted lately, as a mean: since they were received or last validated. "+
 			"Of the disk how long the records had lain that were looked at last to make room. Not there before the first.", "tier", "reason"),
+		objectsHit: desc("objects_hit", "Of edgeproxy_cache_objects, those found at least once since they were stored in the tier; measured at the scrape. "+
+			"Of the disk those found since they were written, since eviction last passed them, or since the start. "+
+			"A tier with more than some ten thousand objects is sampled, and this is estimated.", "tier"),
+		bytesHit: desc("bytes_hit", "Of edgeproxy_cache_bytes, those of edgeproxy_cache_objects_hit. "+
+			"Of the disk part of edgeproxy_disk_live_bytes, and always estimated.", "tier"),
+		evicted: evictedDescs{
+			objects: desc("evicted_objects_total", "Evictions by the bytes that the response took in the tier: up to size, or more than all of these (larger). "+
+				"Their sum is that of edgeproxy_cache_evictions_total, on the disk for reason capacity.", "tier", "size"),
+			bytes: desc("evicted_bytes_total", "Bytes that these took in the tier.", "tier", "size"),
+			neverHitObjects: desc("evicted_never_hit_objects_total", "Of edgeproxy_cache_evicted_objects_total, those not found once since they were stored in the tier, "+
+				"on the disk also not since the start.", "tier", "size"),
+			neverHitBytes: desc("evicted_never_hit_bytes_total", "Bytes that these took in the tier.", "tier", "size"),
+		},
 		promotions: desc("promotions_total", "Responses that moved from tier stage to tier memory. Part of the writes of memory."),
 		pinned:     desc("pinned_bytes", "Bytes of bodies that have left the cache and are still being sent: outside of bytes, until their clients have taken them or are let go."),
 	}
@@ -60,6 +77,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions, m.pinned, m.age,
+		m.objectsHit, m.bytesHit, m.evicted.objects, m.evicted.bytes, m.evicted.neverHitObjects, m.evicted.neverHitBytes,
 	} {
 		out <- d
 	}
@@ -68,21 +86,22 @@ func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 // Collect sends the value of each metric.
 func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	var st Stats
+	var hit HitParts
 	if s := m.store.Load(); s != nil {
-		st = s.Stats()
+		st, hit = s.Stats(), s.HitParts()
 	}
-	m.collectTier(out, memoryTier, st.TierStats)
+	m.collectTier(out, memoryTier, st.TierStats, hit.Memory)
 	if st.Stage.MaxBytes > 0 {
-		m.collectTier(out, stageTier, st.Stage)
+		m.collectTier(out, stageTier, st.Stage, hit.Stage)
 	}
 	if s := m.store.Load(); s != nil && s.disk != nil {
-		m.collectTier(out, diskName, st.Disk)
+		m.collectTier(out, diskName, st.Disk, hit.Disk)
 	}
 	out <- prometheus.MustNewConstMetric(m.promotions, prometheus.CounterValue, float64(st.Stage.Promoted))
 	out <- prometheus.MustNewConstMetric(m.pinned, prometheus.GaugeValue, float64(st.PinnedBytes))
 }
 
-func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st TierStats) {
+func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st TierStats, hit HitPart) {
 	send := func(d *prometheus.Desc, t prometheus.ValueType, v int64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, t, float64(v), append([]string{tier}, labels...)...)
 	}
@@ -93,17 +112,36 @@ func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st Tier
 	send(m.maxBytes, prometheus.GaugeValue, st.MaxBytes)
 	send(m.evictions, prometheus.CounterValue, st.Capacity, "capacity")
 	send(m.evictions, prometheus.CounterValue, st.Variants, "variants")
-	for reason, age := range map[string]time.Duration{"capacity": st.CapacityAge, "rejected": st.RejectedAge} {
+	send(m.objectsHit, prometheus.GaugeValue, hit.Objects)
+	send(m.bytesHit, prometheus.GaugeValue, hit.Bytes)
+	m.evicted.collect(out, tier, &st.Evicted)
+	for reason, age := range map[string]time.Duration{"capacity": st.CapacityAge, "rejected": st.RejectedAge, "variants": st.VariantsAge} {
 		if age > 0 {
 			out <- prometheus.MustNewConstMetric(m.age, prometheus.GaugeValue, age.Seconds(), tier, reason)
 		}
 	}
-	if tier == diskName { // the disk does not count whether a departed record was ever found
+	if tier == diskName { // the disk knows it of evicted records alone
 		send(m.evictions, prometheus.CounterValue, st.Lost, "lost")
 		return
 	}
 	send(m.neverHit, prometheus.CounterValue, st.NeverHit)
 	if tier == memoryTier { // the stage takes every entry
 		send(m.evictions, prometheus.CounterValue, st.Rejected, "rejected")
+	}
+}
+
+// evictedDescs describes the evictions of a tier by size.
+type evictedDescs struct{ objects, bytes, neverHitObjects, neverHitBytes *prometheus.Desc }
+
+func (d *evictedDescs) collect(out chan<- prometheus.Metric, tier string, counts *evicted.Counts) {
+	for class := range evicted.Class(evicted.Classes) {
+		send := func(d *prometheus.Desc, n int64) {
+			out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), tier, class.String())
+		}
+		all, neverHit := counts.All(class), counts.NeverHit[class]
+		send(d.objects, all.Objects)
+		send(d.bytes, all.Bytes)
+		send(d.neverHitObjects, neverHit.Objects)
+		send(d.neverHitBytes, neverHit.Bytes)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/cache/evicted"
 )
 
 // scrape returns all values by name and labels.
@@ -30,6 +32,15 @@ func scrape(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 	return values
 }
 
+// expectEvicted adds to want what was evicted of a tier by size: objects, bytes, and of both what was never hit.
+func expectEvicted(want map[string]float64, tier string, bySize map[string][4]int64) {
+	for class := range evicted.Class(evicted.Classes) {
+		for i, name := range []string{"evicted_objects", "evicted_bytes", "evicted_never_hit_objects", "evicted_never_hit_bytes"} {
+			want[fmt.Sprintf("edgeproxy_cache_%s_total{size=%v,tier=%s}", name, class, tier)] = float64(bySize[class.String()][i])
+		}
+	}
+}
+
 func TestMetricsShowTheStore(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	m := NewMetrics(reg)
@@ -42,8 +53,14 @@ func TestMetricsShowTheStore(t *testing.T) {
 	}
 	mustPut(t, s, variant("/a", "1", 10, "Accept"))
 	mustPut(t, s, variant("/a", "2", 10, "Accept"))
+	holds(s, "/a") // no variant
+	if _, tier := findIn(s, variant("/a", "2", 10, "Accept").Key, variant("/a", "2", 10, "Accept").Name); tier != Memory {
+		t.Fatalf("got tier %v", tier)
+	}
 	st := s.Stats()
 	want := map[string]float64{
+		"edgeproxy_cache_objects_hit{tier=memory}":                     1,
+		"edgeproxy_cache_bytes_hit{tier=memory}":                       float64(variant("/a", "2", 10, "Accept").Cost()),
 		"edgeproxy_cache_writes_total{tier=memory}":                    1002,
 		"edgeproxy_cache_write_bytes_total{tier=memory}":               1000*2000 + 20,
 		"edgeproxy_cache_objects{tier=memory}":                         float64(s.Objects()),
@@ -56,6 +73,14 @@ func TestMetricsShowTheStore(t *testing.T) {
 		"edgeproxy_cache_promotions_total{}":                           0,
 		"edgeproxy_cache_pinned_bytes{}":                               0,
 	}
+	gone, first := st.Capacity+st.Rejected, variant("/a", "1", 10, "Accept").Cost()
+	cost := int64(0)
+	for i := range 1000 { // names of one to three digits
+		if e := plain(fmt.Sprint(i), 0, 2000); s.heldLocked(e.Key) == nil {
+			cost += e.Cost()
+		}
+	}
+	expectEvicted(want, "memory", map[string][4]int64{"1KiB": {1, first, 1, first}, "4KiB": {gone, cost, gone, cost}})
 	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
 		t.Errorf("scrape: (-want +got)\n%s", diff)
 	}
@@ -74,6 +99,7 @@ func TestMetricsShowTheStageWhenThereIsOne(t *testing.T) {
 	}
 	mustStage(t, s, variant("/a", "1", 10, "Accept"))
 	mustStage(t, s, variant("/a", "2", 10, "Accept"))
+	holds(s, "98")
 	holds(s, "99")
 	if !s.Promote(sum("99"), []byte("99"), 0) {
 		t.Fatal("Promote: got false, want true")
@@ -98,9 +124,20 @@ func TestMetricsShowTheStageWhenThereIsOne(t *testing.T) {
 		"edgeproxy_cache_evictions_total{reason=capacity,tier=stage}":  float64(102 - 1 - 1 - st.Objects),
 		"edgeproxy_cache_evictions_total{reason=variants,tier=stage}":  1,
 		"edgeproxy_cache_stores_never_hit_total{tier=stage}":           float64(102 - 1 - st.Objects),
+		"edgeproxy_cache_objects_hit{tier=memory}":                     0,
+		"edgeproxy_cache_bytes_hit{tier=memory}":                       0,
+		"edgeproxy_cache_objects_hit{tier=stage}":                      1,
+		"edgeproxy_cache_bytes_hit{tier=stage}":                        float64(plain("98", 0, 2000).weight().staged()),
 		"edgeproxy_cache_promotions_total{}":                           1,
 		"edgeproxy_cache_pinned_bytes{}":                               0,
 	}
+	gone, cost := st.Capacity, int64(0)
+	for i := range gone {
+		cost += plain(fmt.Sprint(i), 0, 2000).weight().staged()
+	}
+	first := variant("/a", "1", 10, "Accept").weight().staged()
+	expectEvicted(want, "memory", nil)
+	expectEvicted(want, "stage", map[string][4]int64{"1KiB": {1, first, 1, first}, "4KiB": {gone, cost, gone, cost}})
 	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
 		t.Errorf("scrape: (-want +got)\n%s", diff)
 	}

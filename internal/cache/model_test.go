@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/cache/evicted"
 )
 
 // model is the plain account of what both tiers must hold: of the stage exactly,
@@ -49,6 +51,9 @@ func (m *model) leave(counter *int64, gone func(*Entry) bool) (n int) {
 			return false
 		}
 		*counter++
+		if counter == &m.want.Capacity {
+			m.evicted(l)
+		}
 		if !l.asked && counter != &m.want.Promoted {
 			m.want.NeverHit++
 		}
@@ -56,6 +61,29 @@ func (m *model) leave(counter *int64, gone func(*Entry) bool) (n int) {
 		return true
 	})
 	return n
+}
+
+// evicted counts the eviction of l.
+func (m *model) evicted(l *landing) {
+	counts, cost := &m.want.Evicted.NeverHit, l.entry.weight().staged()
+	if l.asked {
+		counts = &m.want.Evicted.Hit
+	}
+	of := &counts[evicted.ClassOf(cost)]
+	of.Objects++
+	of.Bytes += cost
+}
+
+// hitPart is the part of what is staged that was hit.
+func (m *model) hitPart() (p HitPart) {
+	for _, l := range m.staged {
+		p.Sampled++
+		if l.asked {
+			p.Objects++
+			p.Bytes += l.entry.weight().staged()
+		}
+	}
+	return p
 }
 
 // rivals returns what may be in memory and cannot stand beside a staged e.
@@ -252,6 +280,9 @@ func (r *tierRun) check() {
 	want.Objects, want.Bytes, want.MaxBytes = int64(len(order)), r.m.bytes(), modelStageBytes
 	if diff := cmp.Diff(want, r.s.Stats().Stage); diff != "" {
 		r.tb.Errorf("step %d: stage: (-want +got)\n%s", r.step, diff)
+	}
+	if got, want := r.s.HitParts().Stage, r.m.hitPart(); got != want {
+		r.tb.Errorf("step %d: stage: got %+v hit, want %+v", r.step, got, want)
 	}
 	checkBounds(r.tb, r.s)
 }

@@ -1,6 +1,10 @@
 package cache
 
-import "time"
+import (
+	"time"
+
+	"edgeproxy/internal/cache/evicted"
+)
 
 // TierStats has the contents and counters of one tier. When no write is in progress,
 //
@@ -28,11 +32,15 @@ type TierStats struct {
 	// Outweighed is how often an entry was not stored because those that would have had to leave for it were worth more. Only the
 	// memory tier has any.
 	Outweighed int64
-	// CapacityAge and RejectedAge are the mean ages at such evictions. One eviction in eight is sampled, and the last
+	// Evicted has the evictions by the bytes that the entry took in the tier, on the disk its record. Of memory and stage it
+	// adds up to Capacity + Rejected + Variants, of the disk to Capacity: there the size of a variant that leaves is not
+	// known. A record that was last hit in an earlier process counts as never hit.
+	Evicted evicted.Counts
+	// CapacityAge, RejectedAge and VariantsAge are the mean ages at such evictions. One eviction in eight is sampled, and the last
 	// 500 evictions count most. The age is that of the response, since it was received or last validated. On the disk
 	// CapacityAge is how long the records evicted last had been there, since they were written or the hand spared them;
 	// of several directories the longest. 0: none was evicted, or Options.Now is nil.
-	CapacityAge, RejectedAge time.Duration
+	CapacityAge, RejectedAge, VariantsAge time.Duration
 }
 
 // Stats has the contents and counters of a Store, by tier.

@@ -16,6 +16,14 @@ const tablePage = 4096
 // at returns the place of n.
 func (t *table[T]) at(n uint32) *T { return &(*t.pages.Load())[n/tablePage][n%tablePage] }
 
+// end returns a number above all that were taken before the call. Anyone may call it, and at with any number below from 1 on.
+func (t *table[T]) end() int {
+	if pages := t.pages.Load(); pages != nil {
+		return len(*pages) * tablePage
+	}
+	return 0
+}
+
 // take returns a free number. Its place has the content that the last owner left.
 func (t *table[T]) take() uint32 {
 	if last := len(t.free) - 1; last >= 0 {

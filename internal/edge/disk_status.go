@@ -49,11 +49,11 @@ type DirectoryStatus struct {
 }
 
 // diskStatus returns nil if no disk tier is configured.
-func (e *Edge) diskStatus(tier cache.TierStats) *DiskStatus {
+func (e *Edge) diskStatus(tier cache.TierStats, hit cache.HitPart) *DiskStatus {
 	if len(e.config.Cache.Disk.Paths) == 0 {
 		return nil
 	}
-	s := &DiskStatus{TierStatus: statusOfTier(tier), Running: true, Trouble: e.diskTrouble(), Directories: []DirectoryStatus{}}
+	s := &DiskStatus{TierStatus: statusOfTier(tier, hit), Running: true, Trouble: e.diskTrouble(), Directories: []DirectoryStatus{}}
 	s.Evictions = map[string]int64{"capacity": tier.Capacity, "variants": tier.Variants, "lost": tier.Lost}
 	if e.disk == nil {
 		return s
@@ -84,7 +84,9 @@ func statusOfDirectory(path string, store *disk.Store) DirectoryStatus {
 type adminDisk struct{ e *Edge }
 
 // Stats implements admin.Disk.
-func (s adminDisk) Stats() any { return s.e.diskStatus(s.e.store.Stats().Disk) }
+func (s adminDisk) Stats() any {
+	return s.e.diskStatus(s.e.store.Stats().Disk, s.e.store.HitParts().Disk)
+}
 
 // List implements admin.Disk.
 func (s adminDisk) List(show func(any) error) error {

@@ -8,6 +8,7 @@ import (
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/evicted"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/shadow"
 )
@@ -69,10 +70,14 @@ type TierStatus struct {
 	Objects        int64            `json:"objects"`
 	Bytes          int64            `json:"bytes"`
 	MaxBytes       int64            `json:"max_bytes"`
+	ObjectsHit     int64            `json:"objects_hit"` // this and the next two: see cache.HitPart
+	BytesHit       int64            `json:"bytes_hit"`
+	ObjectsSampled int64            `json:"objects_sampled"`
 	Writes         int64            `json:"writes"`
 	WriteBytes     int64            `json:"write_bytes"`
 	Evictions      map[string]int64 `json:"evictions"`
 	StoresNeverHit int64            `json:"stores_never_hit"`
+	EvictedBySize  []EvictedStatus  `json:"evicted_by_size"`
 	Replaced       int64            `json:"replaced"`
 	Purged         int64            `json:"purged"`
 	Promoted       int64            `json:"promoted,omitempty"` // from the stage to the memory tier
@@ -80,6 +85,16 @@ type TierStatus struct {
 	// EvictionAge is the age in seconds of recently evicted objects, by cause; see cache.TierStats. Causes that have
 	// evicted nothing are not in it.
 	EvictionAge map[string]float64 `json:"eviction_age_seconds"`
+}
+
+// EvictedStatus has the evictions of one class of sizes; see cache.TierStats.
+type EvictedStatus struct {
+	Size            string `json:"size"`                  // the bound of the class, as in metrics
+	UpTo            int64  `json:"up_to_bytes,omitempty"` // the last class has no bound
+	Objects         int64  `json:"objects"`
+	Bytes           int64  `json:"bytes"`
+	NeverHitObjects int64  `json:"never_hit_objects"`
+	NeverHitBytes   int64  `json:"never_hit_bytes"`
 }
 
 // FilterStatus is one filter of sightings and its window. Rotations are counted by cause.
@@ -144,26 +159,39 @@ func (e *Edge) Status() *Status {
 }
 
 func (e *Edge) cacheStatus() CacheStatus {
-	c := e.store.Stats()
-	s := CacheStatus{TierStatus: statusOfTier(c.TierStats), Disk: e.diskStatus(c.Disk)}
+	c, hit := e.store.Stats(), e.store.HitParts()
+	s := CacheStatus{TierStatus: statusOfTier(c.TierStats, hit.Memory), Disk: e.diskStatus(c.Disk, hit.Disk)}
 	if c.Stage.MaxBytes > 0 {
-		stage := statusOfTier(c.Stage)
+		stage := statusOfTier(c.Stage, hit.Stage)
 		s.Stage = &stage
 	}
 	return s
 }
 
-func statusOfTier(t cache.TierStats) TierStatus {
+func statusOfTier(t cache.TierStats, hit cache.HitPart) TierStatus {
 	return TierStatus{
+		ObjectsHit: hit.Objects, BytesHit: hit.Bytes, ObjectsSampled: hit.Sampled, EvictedBySize: statusOfEvicted(&t.Evicted),
 		Objects: t.Objects, Bytes: t.Bytes, MaxBytes: t.MaxBytes, Writes: t.Writes, WriteBytes: t.WriteBytes,
 		Replaced: t.Replaced, Purged: t.Purged, Promoted: t.Promoted, StoresNeverHit: t.NeverHit,
 		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants}, EvictionAge: evictionAges(t),
 	}
 }
 
+func statusOfEvicted(counts *evicted.Counts) []EvictedStatus {
+	out := make([]EvictedStatus, evicted.Classes)
+	for class := range evicted.Class(evicted.Classes) {
+		all, neverHit := counts.All(class), counts.NeverHit[class]
+		out[class] = EvictedStatus{
+			Size: class.String(), UpTo: class.Bound(), Objects: all.Objects, Bytes: all.Bytes,
+			NeverHitObjects: neverHit.Objects, NeverHitBytes: neverHit.Bytes,
+		}
+	}
+	return out
+}
+
 func evictionAges(t cache.TierStats) map[string]float64 {
 	out := map[string]float64{}
-	for cause, age := range map[string]time.Duration{"capacity": t.CapacityAge, "rejected": t.RejectedAge} {
+	for cause, age := range map[string]time.Duration{"capacity": t.CapacityAge, "rejected": t.RejectedAge, "variants": t.VariantsAge} {
 		if age > 0 {
 			out[cause] = age.Seconds()
 		}

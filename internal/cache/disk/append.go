@@ -260,6 +260,9 @@ func (v *volume) land(a *appender) {
 			})
 		}
 		if landed {
+			if l.put == nil || l.put.asked.Load() { // only records that were hit are moved
+				a.seg.asked.set(len(a.entries) / layout.EntryBytes)
+			}
 			a.entries = layout.AppendEntry(a.entries, l.entry)
 			continue
 		}

@@ -101,11 +101,8 @@ func (v *volume) drop(s *segment) {
 // index.
 func (v *volume) chosen(s *segment, l lap) []layout.Entry {
 	v.counts.evictedAfter(v.o.Now().Sub(s.seen))
-	for _, e := range l.cold {
-		if v.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
-			v.counts.evicted(e.Bytes, s.kind)
-		}
-	}
+	v.evictAll(s, l.cold, true)
+	v.evictAll(s, l.neverHit, false)
 	budget := int64(rewriteShare * float64(v.head.SegmentBytes))
 	var chosen []layout.Entry
 	for _, class := range [][]layout.Entry{l.wanted[3], l.wanted[2], l.wanted[1]} {
@@ -119,6 +116,15 @@ func (v *volume) chosen(s *segment, l lap) []layout.Entry {
 	}
 	slices.SortFunc(chosen, byOffset)
 	return chosen
+}
+
+// evictAll evicts records of s. Hit says whether they were ever hit.
+func (v *volume) evictAll(s *segment, entries []layout.Entry, hit bool) {
+	for _, e := range entries {
+		if v.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
+			v.counts.evicted(e.Bytes, s.kind, hit)
+		}
+	}
 }
 
 // rewrite writes records of s to another segment. A record that cannot be read is lost.
@@ -197,9 +203,10 @@ func (v *volume) sweep(s *segment, over int64) {
 		p := place(s.number, e.Offset, e.Bytes)
 		switch had, ok := v.coolAll(e.Hash, p); {
 		case ok && had > 0:
+			s.asked.set(h.at)
 			continue
 		case ok && v.index.Remove(e.Hash, p):
-			v.counts.evicted(e.Bytes, s.kind)
+			v.counts.evicted(e.Bytes, s.kind, s.asked.has(h.at))
 		}
 		over -= e.Bytes
 		out = append(out, freeing{seg: s, offset: e.Offset, bytes: e.Bytes})

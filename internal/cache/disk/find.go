@@ -79,6 +79,9 @@ func (v *volume) find(hash uint64, key []byte, h *Hit) bool {
 	case !v.locate(hash, key, h):
 		return false
 	case h.seg == nil:
+		if !v.queue.touch(hash) { // it has just been written
+			v.touch(hash)
+		}
 		v.counts.memoryHits.Add(1)
 	default:
 		v.index.Touch(hash, h.at)

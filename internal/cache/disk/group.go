@@ -250,6 +250,15 @@ func (g *Group) Stats() Stats {
 	return sum
 }
 
+// HitPart returns the sum over all Stores.
+func (g *Group) HitPart() (sum HitPart) {
+	for _, s := range g.stores {
+		p := s.HitPart()
+		plus(reflect.ValueOf(&sum).Elem(), reflect.ValueOf(&p).Elem())
+	}
+	return sum
+}
+
 // plus adds from to sum, structs of numbers and booleans.
 func plus(sum, from reflect.Value) {
 	switch sum.Kind() {

@@ -28,9 +28,10 @@ type put struct {
 	layout.Record
 	buffer *buffer.Buffer // of Body, until finish; nil: it is of no Buffer
 	shape  layout.Shape
-	bytes  int64 // that count as waiting
-	draft  bool  // its body is on the disk already, and cannot be read yet
-	gone   bool  // removed or replaced; guarded by queue.mu
+	bytes  int64       // that count as waiting
+	draft  bool        // its body is on the disk already, and cannot be read yet
+	gone   bool        // removed or replaced; guarded by queue.mu
+	asked  atomic.Bool // it was hit while it waited
 }
 
 // deadRecord is a record that is no longer in the index. Its segment still has its bytes.
@@ -119,6 +120,17 @@ func (q *queue) find(h uint64, key []byte) *put {
 		return p
 	}
 	return nil
+}
+
+// touch notes that the record that waits under h was hit. It reports false if none waits any more.
+func (q *queue) touch(h uint64) bool {
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	p := q.byHash[h]
+	if p != nil {
+		p.asked.Store(true)
+	}
+	return p != nil
 }
 
 // has reports whether a record that can be found waits under h.

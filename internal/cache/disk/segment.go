@@ -32,11 +32,12 @@ type segment struct {
 	seen    time.Time   // when visited was set; the writer's
 	footer  int64       // bytes of its footer; once it is sealed
 	waiting []freeing   // large records that were removed before it was listed; the writer's
+	asked   bitSet      // one for each entry: the record was hit before it was here, or by the time the hand last passed; the writer's
 
 	// guarded by volume.mu
 	length  int64         // of the file, with its footer or the space for it
 	freed   int64         // of these, punched out
-	holes   []uint64      // one bit for each holeBytes in which a punched-out record began
+	holes   bitSet        // one for each holeBytes in which a punched-out record began
 	visited uint64        // volume.written when the hand last passed it, or when it was sealed
 	listed  bool          // in small or large: it can be evicted
 	fresh   []index.Entry // of a segment that is being written: entries that are about to be indexed, or are
@@ -45,17 +46,20 @@ type segment struct {
 // holeBytes is so short that at most one large record begins in it.
 const holeBytes = layout.LargeFrom
 
-func (s *segment) punched(offset int64) bool {
-	i := offset / holeBytes
-	return i/64 < int64(len(s.holes)) && s.holes[i/64]&(1<<(i%64)) != 0
-}
+func (s *segment) punched(offset int64) bool { return s.holes.has(int(offset / holeBytes)) }
 
-func (s *segment) notePunched(offset int64) {
-	i := offset / holeBytes
-	for int64(len(s.holes)) <= i/64 {
-		s.holes = append(s.holes, 0)
+func (s *segment) notePunched(offset int64) { s.holes.set(int(offset / holeBytes)) }
+
+// bitSet is a set of small numbers. It grows as needed.
+type bitSet []uint64
+
+func (b bitSet) has(i int) bool { return i/64 < len(b) && b[i/64]&(1<<(i%64)) != 0 }
+
+func (b *bitSet) set(i int) {
+	for len(*b) <= i/64 {
+		*b = append(*b, 0)
 	}
-	s.holes[i/64] |= 1 << (i % 64)
+	(*b)[i/64] |= 1 << (i % 64)
 }
 
 // lentBits has a bit for each holeBytes in which a lent record begins.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk/layout"
+	"edgeproxy/internal/cache/evicted"
 )
 
 // counts are the counters of a Store since it was opened.
@@ -24,6 +25,7 @@ type counts struct {
 	filled, recovered, unreadable, grown                 atomic.Int64
 	scrubs, scrubbed                                     atomic.Int64
 	evictedAge                                           atomic.Int64 // in nanoseconds
+	evictedBySize                                        evicted.Counter
 	writeTimes, readTimes                                timing
 }
 
@@ -61,7 +63,8 @@ func (c *counts) rewrote(n int64) {
 	c.rewriteBytes.Add(n)
 }
 
-func (c *counts) evicted(n int64, kind layout.Kind) {
+func (c *counts) evicted(n int64, kind layout.Kind, hit bool) {
+	c.evictedBySize.Note(n, hit)
 	c.evictedBytes.Add(n)
 	if kind == layout.Large {
 		c.evictedLarge.Add(1)
@@ -74,7 +77,7 @@ func (c *counts) evicted(n int64, kind layout.Kind) {
 func (c *counts) evictedAfter(d time.Duration) { c.evictedAge.Store(int64(max(d, 1))) }
 
 func (c *counts) evictedInDemand(n int64, kind layout.Kind) {
-	c.evicted(n, kind)
+	c.evicted(n, kind, true)
 	c.overBudget.Add(1)
 }
 
@@ -112,6 +115,9 @@ type Stats struct {
 	WriteTimes, ReadTimes Times
 	// Evicted records, by the kind of segment. OverBudget of them had hits.
 	EvictedSmall, EvictedLarge, EvictedBytes, OverBudget int64
+	// Evicted records, by their length. Never hit is one that was not found since it was written, nor since this process opened the directory;
+	// Touch counts as well.
+	Evicted evicted.Counts
 	// Stays is how often a segment of small records stayed for a lap of the hand, since much of it had hits.
 	Stays int64
 	// EvictedAge is the age in seconds of the segment that records were evicted from last, since it was written or the hand passed it; 0: none
@@ -146,6 +152,7 @@ func (s *Store) Stats() Stats {
 		Reads: c.reads.Load(), ReadBytes: c.readBytes.Load(),
 		WriteTimes: c.writeTimes.load(), ReadTimes: c.readTimes.load(),
 		EvictedSmall: c.evictedSmall.Load(), EvictedLarge: c.evictedLarge.Load(), EvictedBytes: c.evictedBytes.Load(), OverBudget: c.overBudget.Load(),
+		Evicted:    c.evictedBySize.Counts(),
 		Stays:      c.stays.Load(),
 		EvictedAge: time.Duration(c.evictedAge.Load()).Seconds(),
 		Removed:    c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
@@ -172,15 +179,49 @@ func (v *volume) stats(st *Stats) {
 	st.Segments = int64(v.segments)
 }
 
-// live estimates the length of all indexed records. The index knows only their size classes: a record counts as the middle of its class.
+// live estimates the length of all indexed records.
 func (v *volume) live() (sum int64) {
 	for class, n := range v.index.Classes() {
-		c := uint8(class) //nolint:gosec // below 64
-		least := int64(0)
-		if c > 0 {
-			least = layout.ClassBytes(c - 1)
-		}
-		sum += n * (least + layout.ClassBytes(c)) / 2
+		sum += lengthOf(class, n)
 	}
 	return sum
+}
+
+// lengthOf estimates the length of n indexed records of a size class, which is all that the index knows: each counts as the middle of its class.
+func lengthOf(class int, n int64) int64 {
+	c := uint8(class) //nolint:gosec // below 64
+	least := int64(0)
+	if c > 0 {
+		least = layout.ClassBytes(c - 1)
+	}
+	return n * (least + layout.ClassBytes(c)) / 2
+}
+
+// HitPart is the part of the indexed records that have hits: found or touched since they were written, the hand passed them, or the directory was
+// opened. It is worked out from a sample if there are many.
+type HitPart struct {
+	// Objects and Bytes are parts of Stats.Objects and LiveBytes.
+	Objects, Bytes int64
+	// Sampled is how many records were looked at. If these are all, Objects is exact.
+	Sampled int64
+}
+
+// mostSampled is about how many records a HitPart is worked out from.
+const mostSampled = 16384
+
+// HitPart looks at the index. It reads nothing from the disk, and takes no lock.
+func (s *Store) HitPart() (p HitPart) {
+	v := s.volume.Load()
+	if v == nil {
+		return p
+	}
+	seen, hit := v.index.Sample(mostSampled)
+	for class, n := range v.index.Classes() {
+		if seen[class] == 0 {
+			continue
+		}
+		n = n * hit[class] / seen[class]
+		p = HitPart{p.Objects + n, p.Bytes + lengthOf(class, n), p.Sampled + seen[class]}
+	}
+	return p
 }

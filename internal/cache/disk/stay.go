@@ -17,25 +17,31 @@ const (
 // lap is what the hand found in a segment of small records. Their hits were reset.
 type lap struct {
 	wanted   [4][]layout.Entry // by hits
-	cold     []layout.Entry    // without hits
+	cold     []layout.Entry    // without hits in this lap
+	neverHit []layout.Entry    // without hits in any lap
 	inDemand int64             // bytes of wanted, with their footer entries
-	live     int64             // bytes of wanted and cold
+	live     int64             // bytes of wanted, cold and neverHit
 	dead     int64             // bytes of records that were removed, replaced or rewritten
 }
 
 // takeHits resets the hits of the records of s, and returns what it found.
 func (v *volume) takeHits(s *segment, entries []layout.Entry) (l lap) {
-	for _, e := range entries {
+	for i, e := range entries {
 		had, ok := v.coolAll(e.Hash, place(s.number, e.Offset, e.Bytes))
 		if !ok {
 			l.dead += e.Bytes
 			continue
 		}
 		l.live += e.Bytes
-		if had == 0 {
+		if had == 0 && s.asked.has(i) {
 			l.cold = append(l.cold, e)
 			continue
 		}
+		if had == 0 {
+			l.neverHit = append(l.neverHit, e)
+			continue
+		}
+		s.asked.set(i)
 		l.wanted[min(had, 3)] = append(l.wanted[min(had, 3)], e)
 		l.inDemand += e.Bytes + layout.EntryBytes
 	}

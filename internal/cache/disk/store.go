@@ -92,22 +92,22 @@ func (s *Store) changed(v *volume, h uint64) {
 // record that was under h before has left, also when the directory has failed and is in use again. After a restart it may be back: see Remove.
 // Errors: ErrBusy, ErrRate, ErrTooLarge, ErrReadOnly, ErrOff.
 func (s *Store) Put(h uint64, key, block, body []byte) error {
-	return s.put(put{Record: layout.Record{Hash: h, Key: key, Block: block, Body: body}})
+	return s.put(&put{Record: layout.Record{Hash: h, Key: key, Block: block, Body: body}})
 }
 
 // PutBuffer is Put for a body in a Buffer. The Store becomes an owner of it, unless there is an error.
 func (s *Store) PutBuffer(h uint64, key, block []byte, body *buffer.Buffer) error {
-	return s.put(put{Record: layout.Record{Hash: h, Key: key, Block: block, Body: body.Bytes()}, buffer: body})
+	return s.put(&put{Record: layout.Record{Hash: h, Key: key, Block: block, Body: body.Bytes()}, buffer: body})
 }
 
-func (s *Store) put(p put) error {
+func (s *Store) put(p *put) error {
 	v := s.volume.Load()
 	if v == nil {
 		s.miss(p.Hash)
 		s.counts.refused(ErrOff)
 		return ErrOff
 	}
-	err := v.put(&p)
+	err := v.put(p)
 	s.changed(v, p.Hash)
 	if err != nil {
 		s.counts.refused(err)

@@ -2,6 +2,7 @@ package index
 
 import (
 	"math/bits"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 )
@@ -60,6 +61,26 @@ func (x *Index) Classes() (words [MaxClass + 1]int64) {
 		words[i] = x.classes[i].Load()
 	}
 	return words
+}
+
+// Sample looks at about so many words, or at all if there are not more: those of buckets at equal distances. It returns how many it found of each
+// class of Place, and how many of these have hits. While writers are at work, a word may be missing or be counted twice.
+func (x *Index) Sample(most int) (words, hit [MaxClass + 1]int64) {
+	step := max(1, len(x.buckets)*bucketSlots/most)
+	for n := rand.IntN(step); n < len(x.buckets); n += step { //nolint:gosec // a sample
+		for i := range x.buckets[n] {
+			w := word(x.buckets[n][i].Load())
+			if w == 0 {
+				continue
+			}
+			class := w.place().Class
+			words[class]++
+			if w.hits() > 0 {
+				hit[class]++
+			}
+		}
+	}
+	return words, hit
 }
 
 // came and left count a word, whose shard is held.

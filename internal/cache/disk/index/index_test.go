@@ -73,3 +73,27 @@ func TestFindAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a look-up, want 0", got)
 	}
 }
+
+func TestASampleFindsTheShareOfWordsWithHits(t *testing.T) {
+	const objects = 200_000
+	x := New(objects)
+	for i := range objects {
+		p := placeOf(i)
+		p.Class = uint8(i % 2)
+		x.Put(hashOf(i), p)
+		if i%2 == 1 && i%8 < 4 {
+			x.Touch(hashOf(i), p)
+		}
+	}
+	words, hit := x.Sample(2 * objects)
+	if words[0] != objects/2 || words[1] != objects/2 || hit[0] != 0 || hit[1] != objects/4 {
+		t.Errorf("of all: got %v and %v with hits of classes 0 and 1, want %d of each and %d of class 1", words[:2], hit[:2], objects/2, objects/4)
+	}
+	words, hit = x.Sample(objects / 10)
+	if n := words[0] + words[1]; n < objects/12 || n > objects/6 {
+		t.Errorf("got a sample of %d, want about %d", n, objects/10)
+	}
+	if share := float64(hit[1]) / float64(words[1]); hit[0] != 0 || share < 0.47 || share > 0.53 {
+		t.Errorf("got %v of %v, want about half of class 1", hit[:2], words[:2])
+	}
+}

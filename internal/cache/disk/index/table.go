@@ -187,3 +187,6 @@ func (t *Table) Bytes() int64 {
 
 // Classes is Index.Classes.
 func (t *Table) Classes() [MaxClass + 1]int64 { return t.now.Load().Classes() }
+
+// Sample is Index.Sample.
+func (t *Table) Sample(most int) (words, hit [MaxClass + 1]int64) { return t.now.Load().Sample(most) }
