@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -38,6 +39,7 @@ func cacheScreen(s *edge.Status) string {
 	fmt.Fprintf(&b, "up %s, hit ratio %s of requests, %s of bytes\n\n", uptime(s.Uptime), percent(t.HitRatio), percent(t.ByteHitRatio))
 	tierLines(&b, s.Cache)
 	evictionLines(&b, s.Cache)
+	sizeLines(&b, s.Cache)
 	directoryLines(&b, s.Cache.Disk)
 	windowLines(&b, s.Filters)
 	return strings.TrimSuffix(b.String(), "\n")
@@ -45,25 +47,53 @@ func cacheScreen(s *edge.Status) string {
 
 // evictionLines writes how many objects have left each tier, by cause.
 func evictionLines(b *strings.Builder, c edge.CacheStatus) {
-	rows := []string{"tier\tfull\treplaced\tpurged\tevicted, by cause"}
-	add := func(name string, t *edge.TierStatus) {
+	rows := []string{"tier\tfull\thit of objects\treplaced\tpurged\tevicted, by cause"}
+	for name, t := range tiersOf(&c) {
 		var causes []string
 		for _, cause := range slices.Sorted(maps.Keys(t.Evictions)) {
 			if n := t.Evictions[cause]; n > 0 {
 				causes = append(causes, fmt.Sprintf("%s %d", cause, n))
 			}
 		}
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%d\t%s", name, percent(float64(t.Bytes)/float64(max(t.MaxBytes, 1))), t.Replaced, t.Purged, orNone(strings.Join(causes, ", "))))
-	}
-	add("memory", &c.TierStatus)
-	if c.Stage != nil {
-		add("stage", c.Stage)
-	}
-	if c.Disk != nil {
-		add("disk", &c.Disk.TierStatus)
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%s", name, shareOf(t.Bytes, t.MaxBytes), shareOf(t.ObjectsHit, t.Objects), t.Replaced, t.Purged, orNone(strings.Join(causes, ", "))))
 	}
 	table(b, rows...)
 }
+
+// sizeLines writes how much has been evicted of which size, and how much of that was never hit.
+func sizeLines(b *strings.Builder, c edge.CacheStatus) {
+	rows := []string{"evicted of\tup to\tobjects\tnever hit\tshare\tbytes\tnever hit\tshare"}
+	for name, t := range tiersOf(&c) {
+		for _, e := range t.EvictedBySize {
+			if e.Objects == 0 {
+				continue
+			}
+			size := e.Size
+			if e.UpTo > 0 {
+				size = sizeOf(e.UpTo)
+			}
+			rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s", name, size, e.Objects, e.NeverHitObjects, shareOf(e.NeverHitObjects, e.Objects),
+				sizeOf(e.Bytes), sizeOf(e.NeverHitBytes), shareOf(e.NeverHitBytes, e.Bytes)))
+		}
+	}
+	if len(rows) > 1 {
+		table(b, rows...)
+	}
+}
+
+// tiersOf returns the tiers that there are, by name.
+func tiersOf(c *edge.CacheStatus) iter.Seq2[string, *edge.TierStatus] {
+	return func(yield func(string, *edge.TierStatus) bool) {
+		if !yield("memory", &c.TierStatus) || c.Stage != nil && !yield("stage", c.Stage) {
+			return
+		}
+		if c.Disk != nil {
+			yield("disk", &c.Disk.TierStatus)
+		}
+	}
+}
+
+func shareOf(part, whole int64) string { return percent(float64(part) / float64(max(whole, 1))) }
 
 // directoryLines writes the directories of the disk tier.
 func directoryLines(b *strings.Builder, d *edge.DiskStatus) {

@@ -17,7 +17,12 @@ func TestCacheStatsWereADocumentForMachines(t *testing.T) {
 	var s edge.Status
 	s.Go, s.Uptime = "go", 3700
 	s.Requests.Totals.HitRatio, s.Requests.Totals.ByteHitRatio = 0.5, 0.25
-	s.Cache.TierStatus = edge.TierStatus{Objects: 3, Bytes: 1 << 20, MaxBytes: 4 << 20, Writes: 5, Evictions: map[string]int64{"capacity": 2, "rejected": 1, "variants": 0}, Replaced: 7}
+	s.Cache.TierStatus = edge.TierStatus{Objects: 3, Bytes: 1 << 20, MaxBytes: 4 << 20, Writes: 5, Evictions: map[string]int64{"capacity": 2, "rejected": 1, "variants": 0}, Replaced: 7, ObjectsHit: 2}
+	s.Cache.EvictedBySize = []edge.EvictedStatus{
+		{Size: "1KiB", UpTo: 1 << 10},
+		{Size: "4KiB", UpTo: 4 << 10, Objects: 2, Bytes: 6000, NeverHitObjects: 1, NeverHitBytes: 2000},
+		{Size: "larger", Objects: 1, Bytes: 5 << 20, NeverHitObjects: 1, NeverHitBytes: 5 << 20},
+	}
 	s.Cache.Disk = &edge.DiskStatus{
 		TierStatus:  edge.TierStatus{Objects: 9, Bytes: 1 << 30, MaxBytes: 10 << 30},
 		Directories: []edge.DirectoryStatus{{Path: "/cache", Objects: 9, Bytes: 1 << 30, MaxBytes: 10 << 30, Hits: 4, QueueHits: 1, Misses: 2, Damaged: 1, ReadErrors: 2, NoSpace: 1}},
@@ -29,9 +34,13 @@ tier    objects  bytes    of       written  never hit  evicted at the age of
 memory  3        1.0 MiB  4.0 MiB  5        0          none
 disk    9        1.0 GiB  10 GiB   0        0          none
 
-tier    full    replaced  purged  evicted, by cause
-memory  25.0 %  7         0       capacity 2, rejected 1
-disk    10.0 %  0         0       none
+tier    full    hit of objects  replaced  purged  evicted, by cause
+memory  25.0 %  66.7 %          7         0       capacity 2, rejected 1
+disk    10.0 %  0.0 %           0         0       none
+
+evicted of  up to    objects  never hit  share    bytes    never hit  share
+memory      4.0 KiB  2        1          50.0 %   5.9 KiB  2.0 KiB    33.3 %
+memory      larger   1        1          100.0 %  5.0 MiB  5.0 MiB    100.0 %
 
 directory  objects  bytes    of      live  hits  misses  written  waiting  index  damaged  errors
 /cache     9        1.0 GiB  10 GiB  0 B   5     2       0 B      0 B      0 B    1        3

@@ -162,7 +162,7 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 		for _, want := range []string{
 			"/requests/totals/hit_ratio", "/requests/totals/byte_hit_ratio", "/requests/totals/fills/saved", "/requests/totals/fills/regret_bytes",
 			"/filters/0/generations/1/fill_ratio", "/filters/0/window_seconds", "/filters/0/measured/false_positive_ratio", "/filters/0/rotations/fitted",
-			"/cache/stage/writes", "/cache/disk/write_bytes", "/cache/evictions/rejected", "/admission/shadow/0/origin_bytes",
+			"/cache/stage/writes", "/cache/objects_hit", "/cache/disk/objects_hit", "/cache/disk/write_bytes", "/cache/evictions/rejected", "/admission/shadow/0/origin_bytes",
 			"/origins/0/servers/1/ejected_for_seconds", "/origins/0/queue_requests", "/requests/not_stored/too-large",
 			"/top#/hosts/requests/rows/1/at_most", "/top#/urls/requests/rows/2/at_least", "/requests#/total", "/requests#/requests/1/age_seconds", "/requests#/requests/0/phase",
 			"/limits/refused/rate/total", "/limits/let_go/idle/lately", "/certificates/1/days_left", "/certificates/0/not_after",

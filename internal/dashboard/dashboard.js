@@ -159,7 +159,7 @@
     const tiers = [["stage", s.cache?.stage, ["cache", "stage"]], ["memory", s.cache, ["cache"]], ["disk", s.cache?.disk, ["cache", "disk"]]].filter((t) => t[1]);
     fill("tier-rows", tiers.map(([name, , path]) => {
       const of = (format, field) => at(format, ...path, field);
-      return [name, of(plain, "objects"), of(bytes, "bytes"), of(bytes, "max_bytes"), of(plain, "writes"), of(bytes, "write_bytes"),
+      return [name, of(plain, "objects"), of(plain, "objects_hit"), of(bytes, "bytes"), of(bytes, "max_bytes"), of(plain, "writes"), of(bytes, "write_bytes"),
         of(plain, "replaced"), of(plain, "purged"), of(plain, "stores_never_hit")];
     }), 1);
     fill("evictions", tiers.flatMap(([name, tier, path]) => Object.keys(tier.evictions ?? {}).map((cause) => [
