@@ -20,11 +20,11 @@ type fitting struct {
 	ends  atomic.Int64 // count at which it ends
 	full  atomic.Bool  // it has reached its end, and will be rotated even if ends moves
 
-	length  fit.Length
-	keys    func() int64  // distinct ones in the newest generation
-	objects atomic.Int64  // C: how many the tier holds when it is full
-	ended   chan struct{} // receives when ends may have been reached
-	most    int64         // bound of the bytes of the filters
+	length  atomic.Pointer[fit.Length]
+	keys    func() int64             // distinct ones in the newest generation
+	objects atomic.Int64             // C: how many the tier holds when it is full
+	ended   chan struct{}            // receives when ends may have been reached
+	most    func(l fit.Length) int64 // bound of the bytes of the filters
 
 	told  atomic.Int64  // objects at the last call of onFit; 0: none yet
 	moved chan struct{} // receives when onFit is to be called
@@ -42,10 +42,10 @@ func sized(l fit.Length, section FilterOptions, f *fit.Fit) FilterOptions {
 }
 
 // MostKeys returns the largest capacity that a generation of the filter of this name may reach if it is Fitted, before
-// a tier of so many bytes.
-func MostKeys(filter string, tierBytes int64) int64 {
+// a tier of so many bytes. moreThan is that of Options, and matters to CountingFilter alone.
+func MostKeys(filter string, moreThan int, tierBytes int64) int64 {
 	if filter == CountingFilter {
-		return mostKeys(fit.Counting(), tierBytes)
+		return mostKeys(fit.Counting(moreThan), tierBytes)
 	}
 	return mostKeys(fit.SecondHit(), tierBytes)
 }
@@ -56,13 +56,18 @@ func mostKeys(l fit.Length, tierBytes int64) int64 {
 
 // newFitting returns a fitting for a filter of o, whose generations have length l.
 func newFitting(l fit.Length, o Options, size bloom.Options, layout bloom.Layout) *fitting {
-	f := &fitting{length: l, ended: make(chan struct{}, 1), moved: make(chan struct{}, 1), onFit: o.OnFit}
+	f := &fitting{ended: make(chan struct{}, 1), moved: make(chan struct{}, 1), onFit: o.OnFit}
+	f.length.Store(&l)
+	tierBytes := o.TierBytes
 	if f.onFit == nil {
 		f.onFit = func(string, int64, int64) {}
 	}
-	size.Capacity = mostKeys(l, o.TierBytes)
-	held, stored := regretOptions(size)
-	f.most = memoryOf(size, layout) + memoryOf(held, bloom.SplitBlock) + memoryOf(stored, bloom.SplitBlock)
+	f.most = func(l fit.Length) int64 {
+		o := size
+		o.Capacity = mostKeys(l, tierBytes)
+		held, stored := regretOptions(o)
+		return memoryOf(o, layout) + memoryOf(held, bloom.SplitBlock) + memoryOf(stored, bloom.SplitBlock)
+	}
 	return f
 }
 
@@ -107,7 +112,7 @@ func (f *fitting) endLocked() {
 	if f.count.Load() < f.ends.Load() {
 		return
 	}
-	if more := f.length.More(f.length.Sightings(f.objects.Load()), f.keys()); more > 0 {
+	if more := f.lengthNow().More(f.sightings(), f.keys()); more > 0 {
 		f.ends.Store(f.count.Load() + more)
 		return
 	}
@@ -129,15 +134,20 @@ func (f *fitting) beginGeneration() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.began.Store(f.count.Load())
-	f.ends.Store(f.began.Load() + f.length.Sightings(f.objects.Load()))
+	f.ends.Store(f.began.Load() + f.sightings())
 	f.full.Store(false)
 }
 
-// lengthen sets how many sightings the newest generation gets in all.
-func (f *fitting) lengthen(sightings int64) {
+func (f *fitting) lengthNow() fit.Length { return *f.length.Load() }
+
+// sightings returns how many a generation gets in all.
+func (f *fitting) sightings() int64 { return f.lengthNow().Sightings(f.objects.Load()) }
+
+// relength gives the newest generation the present number of sightings.
+func (f *fitting) relength() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ends.Store(f.began.Load() + sightings)
+	f.ends.Store(f.began.Load() + f.sightings())
 	f.endLocked()
 }
 
@@ -164,17 +174,28 @@ func (m *memory) follow(objects int64, known bool) {
 		return
 	}
 	if f.objects.Swap(objects) != objects {
-		sightings := f.length.Sightings(objects)
-		room := f.length.Room(sightings)
-		held, stored := regretOptions(bloom.Options{Capacity: room})
-		m.filter.SetLimit(room)
-		m.regret.held.SetLimit(held.Capacity)
-		m.regret.stored.SetLimit(stored.Capacity)
-		f.lengthen(sightings)
+		m.relength()
 	}
 	if known && farFrom(f.told.Load(), objects) {
 		signal(f.moved)
 	}
+}
+
+// setLength sets the length of the generations for each object that the tier holds.
+func (m *memory) setLength(l fit.Length) {
+	if f := m.fitting; f != nil && *f.length.Swap(&l) != l {
+		m.relength()
+	}
+}
+
+// relength gives the generations the length and the room that suit C now.
+func (m *memory) relength() {
+	room := m.fitting.lengthNow().Room(m.fitting.sightings())
+	held, stored := regretOptions(bloom.Options{Capacity: room})
+	m.filter.SetLimit(room)
+	m.regret.held.SetLimit(held.Capacity)
+	m.regret.stored.SetLimit(stored.Capacity)
+	m.fitting.relength()
 }
 
 // farFrom reports whether objects is more than a quarter above or below told.
@@ -190,5 +211,5 @@ func (m *memory) tell() {
 		return
 	}
 	f.told.Store(objects)
-	f.onFit(m.name, objects, f.length.Sightings(objects))
+	f.onFit(m.name, objects, f.lengthNow().Sightings(objects))
 }

@@ -27,7 +27,7 @@ func fittedSection(every time.Duration) *FilterOptions {
 }
 
 func fittedOptions(objects int64) Options {
-	return Options{SecondHit: fittedSection(0), Counting: fittedSection(0), TierBytes: objects * tierUnit}
+	return Options{SecondHit: fittedSection(0), Counting: fittedSection(0), MoreThan: 4, TierBytes: objects * tierUnit}
 }
 
 // learn has the gate see responses of one size.
@@ -75,7 +75,68 @@ func TestAGenerationEndsAfterAMultipleOfTheObjectsHeld(t *testing.T) {
 		})
 	}
 	f(secondHit, SecondHitFilter, fit.SecondHit())
-	f(more4, CountingFilter, fit.Counting())
+	f(more4, CountingFilter, fit.Counting(4))
+}
+
+// A rule that counts further lengthens the window of the filter, as at a reload, and one that counts less far shortens
+// it. What was counted before stays counted.
+func TestAnotherMoreThanChangesTheLengthAndKeepsTheSightings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := fittedOptions(1000)
+		o.MoreThan = 1
+		g := newGate(t, o)
+		defer g.Close()
+		g.learn(100, body)
+		g.counted.Rotate(time.Now(), bloom.CauseTime) // so that a generation has room for 1,000 objects
+		const keys = 1700
+		length := func(moreThan int) uint64 { return uint64(fit.Counting(moreThan).Sightings(1000)) }
+		for n := range uint64(4) {
+			g.sight(more4, 1<<40)
+			g.sight(more4, n)
+		}
+		most := g.MostBytes()
+		g.SetMoreThan(4)
+		if got := g.MostBytes(); got < 2*most {
+			t.Errorf("got at most %d bytes for more than 4, want far above the %d of more than 1", got, most)
+		}
+		for n := uint64(8); n < length(4)-1; n++ {
+			if g.sight(more4, n%keys); n%100 == 0 && g.rotations(CountingFilter).Fitted != 0 {
+				t.Fatalf("got a rotation after %d sightings, want none before %d", n+1, length(4))
+			}
+		}
+		if !g.sight(more4, 1<<40).Admit {
+			t.Error("got the sightings of before lost, want the fifth one admitted")
+		}
+		if got := g.rotations(CountingFilter); got.Fitted != 1 {
+			t.Errorf("got %+v after %d sightings, want a rotation", got, length(4))
+		}
+		for n := range length(2) - 1 {
+			g.sight(more4, 1<<50|n%keys)
+		}
+		if got := g.rotations(CountingFilter); got.Fitted != 1 {
+			t.Errorf("got %+v, want the longer generation to go on", got)
+		}
+		g.SetMoreThan(1)
+		if got := g.rotations(CountingFilter); got.Fitted != 2 {
+			t.Errorf("got %+v with a length that is reached already, want a rotation", got)
+		}
+	})
+}
+
+// The other filter, and a fixed window, have no such length.
+func TestMoreThanIsForAFittedCountingFilterAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fixed := newGate(t, Options{Counting: section(0, 1000)})
+		defer fixed.Close()
+		without := newGate(t, Options{SecondHit: fittedSection(0), TierBytes: 1000 * tierUnit})
+		defer without.Close()
+		for _, g := range []*Gate{fixed, without} {
+			before := g.Stats(time.Now())[0].Limit
+			if g.SetMoreThan(14); g.Stats(time.Now())[0].Limit != before {
+				t.Errorf("got a limit of %d, want %d", g.Stats(time.Now())[0].Limit, before)
+			}
+		}
+	})
 }
 
 // Hits on one stored object ended generation after generation, so that nothing else was
@@ -107,7 +168,7 @@ func TestRequestsForOneKeyDidNotLetTheOthersBeRemembered(t *testing.T) {
 		})
 	}
 	f(secondHit, SecondHitFilter, fit.SecondHit())
-	f(more4, CountingFilter, fit.Counting())
+	f(more4, CountingFilter, fit.Counting(4))
 }
 
 // A small cache has windows of a least length: with fewer sightings nothing comes back.

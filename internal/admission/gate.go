@@ -47,7 +47,7 @@ func New(o Options, now time.Time) (*Gate, error) {
 	if g.secondHit, g.seen, err = build(secondHitKind(), o.SecondHit, o, g.fit, now); err != nil {
 		return nil, err
 	}
-	if g.counting, g.counted, err = build(countingKind(), o.Counting, o, g.fit, now); err != nil {
+	if g.counting, g.counted, err = build(countingKind(o.MoreThan), o.Counting, o, g.fit, now); err != nil {
 		return nil, err
 	}
 	for _, m := range []*memory{g.seen, g.counted} {
@@ -63,6 +63,13 @@ func New(o Options, now time.Time) (*Gate, error) {
 		g.keeper = newKeeper(*o.State, g.memories, g.fit, o.Guard)
 	}
 	return g, nil
+}
+
+// SetMoreThan is Options.MoreThan from now on. The generation that goes on gets the new length, and no sighting is lost.
+func (g *Gate) SetMoreThan(n int) {
+	if g.counted != nil {
+		g.counted.setLength(fit.Counting(n))
+	}
 }
 
 // Problems returns which parts of Options.Restore could not be used and why, and what is wrong with the file; nil if

@@ -51,8 +51,9 @@ func secondHitKind() kind[*sliding.Filter] {
 	return kind[*sliding.Filter]{SecondHitFilter, 0, fit.SecondHit(), bloom.SplitBlock, sliding.New, sliding.Load}
 }
 
-func countingKind() kind[*counting.Filter] {
-	return kind[*counting.Filter]{CountingFilter, counting.Max, fit.Counting(), bloom.CountingLine, counting.New, counting.Load}
+// countingKind is for rules of which the one that counts furthest has this MoreThan.
+func countingKind(moreThan int) kind[*counting.Filter] {
+	return kind[*counting.Filter]{CountingFilter, counting.Max, fit.Counting(moreThan), bloom.CountingLine, counting.New, counting.Load}
 }
 
 // build returns the filter of kind k and its memory, restored or beginning now;

@@ -25,6 +25,10 @@ type Options struct {
 	SecondHit *FilterOptions
 	Counting  *FilterOptions
 
+	// MoreThan is the largest MoreThan of the rules that use Counting, 1 or more; 0 is 1. They share the filter, so this
+	// one decides how long the generations of a Fitted filter are.
+	MoreThan int
+
 	// TierBytes is the size of the tier behind the gate, which holds what is stored; a stage before it does not count.
 	// Filters that are Fitted use it.
 	TierBytes int64

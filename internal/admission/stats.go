@@ -97,13 +97,13 @@ func (g *Gate) Bytes() int64 {
 	return n
 }
 
-// MostBytes returns the upper bound of Bytes, except for the moment in which a generation of one size replaces one of
-// another.
+// MostBytes returns the upper bound of Bytes under the present MoreThan, except for the moment in which a generation of
+// one size replaces one of another.
 func (g *Gate) MostBytes() int64 {
 	var n int64
 	for _, m := range g.memories {
 		if m.fitting != nil {
-			n += max(m.fitting.most+m.sample.bytes(), m.bytes())
+			n += max(m.fitting.most(m.fitting.lengthNow())+m.sample.bytes(), m.bytes())
 			continue
 		}
 		n += m.bytes()

@@ -208,7 +208,7 @@ func rooms() map[string]room {
 		"test/tiers":     {testOnly: true},
 		"test/proofs":    {third: []string{humanize}},
 		"test/evict":     {ours: []string{"internal/model", "internal/policy", "internal/trace"}},
-		"test/sweep":     {ours: []string{"internal/fit", "internal/trace"}},
+		"test/sweep":     {ours: []string{"internal/fit", "internal/model", "internal/policy", "internal/trace"}},
 		"test/filterbench": {
 			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/bloom/textbook"},
 			third: []string{"github.com/bits-and-blooms/bloom/v3"},

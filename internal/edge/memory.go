@@ -25,17 +25,13 @@ const (
 // LimitMemory sets Go's soft memory limit (GOMEMLIMIT) to what the edges of this process may
 // hold, or to 90 % of the cgroup's limit if that is less. It does nothing if the operator has
 // set GOMEMLIMIT. Without a limit the garbage collector would let the heap grow to twice the
-// cache before it runs. The limit follows the cgroup's until stop is called. stop is never
+// cache before it runs. The limit follows the cgroup's, and more_than, until stop is called. stop is never
 // nil. The limit is that of the whole process: call it once, with all edges of the process.
 func LimitMemory(log *slog.Logger, edges ...*Edge) (stop func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	most := int64(memoryBase)
-	for _, e := range edges {
-		most += e.memoryBytes()
-	}
-	cgroup := cgroupMemory()
+	cgroup, most := cgroupMemory(), mostMemory(edges)
 	limit := softLimit(most, cgroup)
 	debug.SetMemoryLimit(limit)
 	log.Debug("memory limit", "bytes", limit)
@@ -45,15 +41,24 @@ func LimitMemory(log *slog.Logger, edges ...*Edge) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
-		followCgroup(ctx, cgroupEvery, limit, func() int64 { return softLimit(most, cgroupMemory()) }, func(now int64) {
+		followCgroup(ctx, cgroupEvery, limit, func() int64 { return softLimit(mostMemory(edges), cgroupMemory()) }, func(now int64) {
 			debug.SetMemoryLimit(now)
-			log.Info("memory limit follows a change of the cgroup's limit", "bytes", now, "settings", most)
+			log.Info("memory limit follows a change of the cgroup's limit or of the settings", "bytes", now, "settings", mostMemory(edges))
 		})
 	})
 	return func() {
 		cancel()
 		done.Wait()
 	}
+}
+
+// mostMemory returns what the edges may hold, and what the process takes beside them, in bytes.
+func mostMemory(edges []*Edge) int64 {
+	most := int64(memoryBase)
+	for _, e := range edges {
+		most += e.memoryBytes()
+	}
+	return most
 }
 
 // followCgroup calls limit at the interval every, and set whenever the result changes. It

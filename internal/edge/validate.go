@@ -46,7 +46,7 @@ func filterFaults(c *config.Config) (faults config.Errors) {
 		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine, admission.CountingFilter},
 	} {
 		if f.filter.Fitted { // its capacity is the largest that it may be fitted to
-			f.filter.Capacity = admission.MostKeys(f.name, gatedTierBytes(c))
+			f.filter.Capacity = admission.MostKeys(f.name, largestMoreThan(c), gatedTierBytes(c))
 		}
 		for _, fault := range joinedErrors[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
 			option, want := fault.Option, fault.Want

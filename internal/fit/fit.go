@@ -199,10 +199,13 @@ func (l Length) Room(sightings int64) int64 {
 // MostRoom returns the largest room for a tier of so many bytes: all objects are empty.
 func (l Length) MostRoom(bytes int64) int64 { return l.Room(l.Sightings(bytes / EntryBytes)) }
 
-// SecondHit and Counting return the lengths for the two policies; the sweep of
-// test/sweep chose them. A filter that counts takes four times the memory for a key; of
-// the sightings of the traces at most two thirds are of different keys.
+// SecondHit returns the length for that policy; the sweep of test/sweep chose it.
 func SecondHit() Length { return Length{PerObject: 3, Least: 200, Distinct: 0.25, Keys: 1} }
 
-// Counting is for the policy of that name, which needs several sightings of a key.
-func Counting() Length { return Length{PerObject: 12, Least: 800, Distinct: 0.1, Keys: 0.5} }
+// Counting returns the length for the policy of that name, which stores what had more than so many sightings, 1 or more. A
+// filter that counts takes four times the memory for a key; of the sightings of the traces at most two thirds are of
+// different keys.
+func Counting(moreThan int) Length {
+	n := int64(max(moreThan, 1))
+	return Length{PerObject: 4 * n, Least: 200 * n, Distinct: 0.1, Keys: 0.5}
+}

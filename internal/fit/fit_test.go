@@ -239,9 +239,22 @@ func TestAGenerationWithFewKeysGoesOn(t *testing.T) {
 	if got := (Length{}).More(100, 0); got != 0 {
 		t.Errorf("without a share: got %d more, want none", got)
 	}
-	for _, l := range []Length{SecondHit(), Counting()} {
+	for _, l := range []Length{SecondHit(), Counting(1), Counting(14)} {
 		if l.Distinct <= 0 || l.Distinct >= l.Keys {
 			t.Errorf("%+v: got %g distinct of room for %g", l, l.Distinct, l.Keys)
 		}
+	}
+}
+
+// What waits for more sightings remembers them for longer.
+func TestTheLengthOfCountingGrowsWithWhatItWaitsFor(t *testing.T) {
+	one := Counting(1)
+	for n := int64(2); n <= 14; n++ {
+		if got := Counting(int(n)); got.PerObject != n*one.PerObject || got.Least != n*one.Least {
+			t.Errorf("more than %d: got %+v, want %d times %+v", n, got, n, one)
+		}
+	}
+	if Counting(0) != one {
+		t.Errorf("got %+v for no number, want that of 1", Counting(0))
 	}
 }

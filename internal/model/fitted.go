@@ -27,8 +27,11 @@ func newFitted(s Setting, held fit.Held) *fitted {
 
 // length returns the length of the policy's generations.
 func (s Setting) length() fit.Length {
+	if s.Length != (fit.Length{}) {
+		return s.Length
+	}
 	if s.Policy.Memory() == policy.Counted {
-		return fit.Counting()
+		return fit.Counting(s.MoreThan)
 	}
 	return fit.SecondHit()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/fit"
 	"edgeproxy/internal/policy"
 )
 
@@ -68,8 +69,9 @@ type Setting struct {
 	RotateKeys     int64
 
 	// Fitted fits the length of a generation to what the cache holds, like the proxy's window under auto; RotateRequests and
-	// RotateKeys must be 0 then.
+	// RotateKeys must be 0 then. Length is the length in place of the proxy's, to try others; zero is the proxy's.
 	Fitted bool
+	Length fit.Length
 
 	// FalsePositiveRate is that of the whole window when every generation is
 	// full, within (0, 1). A generation is sized for RotateKeys or RotateRequests

@@ -38,7 +38,7 @@ func newSightingFilters(o Options, bits int, now time.Time) (sightingFilters, er
 		s.windows = append(s.windows, newWindow(s.secondHit, w, f, now))
 	}
 	if w := o.Counting; o.uses(policy.Counted) {
-		f := o.fitting(fit.Counting(), w, bits)
+		f := o.fitting(fit.Counting(o.moreThan()), w, bits)
 		if s.counting, err = counting.New(f.size(w.Options, bits), now); err != nil {
 			return s, fmt.Errorf("build the %s filter: %w", admission.CountingFilter, err)
 		}
@@ -50,6 +50,14 @@ func newSightingFilters(o Options, bits int, now time.Time) (sightingFilters, er
 // uses reports whether a policy remembers sightings this way.
 func (o Options) uses(m policy.Memory) bool {
 	return slices.ContainsFunc(o.Rules, func(r admission.Rule) bool { return r.Policy.Memory() == m })
+}
+
+// moreThan returns the largest MoreThan of the policies that count: they share the filter.
+func (o Options) moreThan() (most int) {
+	for _, r := range o.Rules {
+		most = max(most, r.MoreThan)
+	}
+	return most
 }
 
 // scaledOptions returns o with the capacity for 1/2^bits of the keys.

@@ -6,87 +6,89 @@ import (
 	"slices"
 
 	"edgeproxy/internal/fit"
+	"edgeproxy/internal/policy"
 )
 
 const (
-	// within is how many points of hits a multiple may lie below the best one tried, in
-	// any cache.
-	within = 2.0
-	// free is how many more points than without a floor a floor may cost.
-	free = 0.25
+	// nearMean and nearWorst are how many points of hits a multiple may lie below the best one tried: in the
+	// mean of the caches, and in any of them.
+	nearMean, nearWorst = 0.5, 3.0
+
+	// freeHits and freeWrites are what a floor may cost: points of hits more than the best floor tried, in the mean, and
+	// times as many writes as the floor with the fewest.
+	freeHits, freeWrites = 0.1, 1.15
 )
 
 // verdict is how one length did over all caches that it was tried in.
 type verdict struct {
-	length fit.Length
-	worst  float64 // points of hits below the best length tried, where that is most
-	at     row     // where that is
-	writes float64 // share of those of always: the geometric mean
+	length fit.Length // for each sighting that a rule waits for
+	mean   float64    // points of hits below the best length tried
+	worst  float64    // the same, where that is most
+	at     row        // where that is
+	writes float64    // share of those of always: the geometric mean
+	caches float64
 }
-
-// cell is one cache under one policy.
-type cell struct {
-	trace  string
-	share  float64
-	policy string
-}
-
-func (r *row) cell() cell { return cell{r.trace, r.share, r.policy} }
 
 // points is the hit ratio in percent.
 func (r *row) points() float64 { return 100 * float64(r.hits) / float64(r.requests) }
 
-// judge weighs the lengths of one policy against one another. rows has each of them
-// in every cache, and always.
-func judge(rows []row, policy string) []verdict {
+// judge weighs the lengths of some rules against one another. rows has each of them in every cache, and always.
+func judge(rows []row, rules ...policy.Rule) []verdict {
 	best, stored := map[cell]float64{}, map[cell]int64{}
 	for i := range rows {
 		r := &rows[i]
-		best[r.cell()] = max(best[r.cell()], r.points())
-		if r.policy == always {
-			stored[r.cell()] = r.writes
+		best[r.cell] = max(best[r.cell], r.points())
+		if r.rule == always {
+			stored[r.cell] = r.writes
 		}
 	}
 	var out []verdict
-	sum := map[fit.Length]float64{}
-	caches := map[fit.Length]float64{}
 	for i := range rows {
 		r := &rows[i]
-		if r.policy != policy {
+		if !slices.Contains(rules, r.rule) {
 			continue
 		}
-		at := slices.IndexFunc(out, func(v verdict) bool { return v.length == r.length })
+		at := slices.IndexFunc(out, func(v verdict) bool { return v.length == r.each() })
 		if at < 0 {
 			at = len(out)
-			out = append(out, verdict{length: r.length, worst: -1})
+			out = append(out, verdict{length: r.each(), worst: -1})
 		}
-		if below := best[r.cell()] - r.points(); below > out[at].worst {
-			out[at].worst, out[at].at = below, *r
-		}
-		sum[r.length] += math.Log(float64(max(r.writes, 1)) / float64(stored[cell{r.trace, r.share, always}]))
-		caches[r.length]++
+		out[at].add(r, best[r.cell]-r.points(), float64(stored[cell{r.trace, r.share, r.stage, always}]))
 	}
 	for i := range out {
-		out[i].writes = math.Exp(sum[out[i].length] / caches[out[i].length])
+		out[i].mean /= out[i].caches
+		out[i].writes = math.Exp(out[i].writes / out[i].caches)
 	}
 	return out
 }
 
-// chooseMultiple picks by the rule: of the multiples that are nowhere more than within
-// points below the best of those tried, the one that writes least; where there is none,
-// the one whose worst is best.
+// add counts a row that is so many points below the best one; always wrote so many objects.
+func (v *verdict) add(r *row, below, stored float64) {
+	if below > v.worst {
+		v.worst, v.at = below, *r
+	}
+	v.mean += below
+	v.writes += math.Log(float64(max(r.writes, 1)) / stored)
+	v.caches++
+}
+
+// chooseMultiple picks by the rule: of the multiples that are near the best of those tried, in the mean and where that
+// is least so, the one that writes least; where there is none, the one whose mean is best.
 func chooseMultiple(tried []verdict) verdict {
-	good := slices.DeleteFunc(slices.Clone(tried), func(v verdict) bool { return v.worst > within })
+	good := slices.DeleteFunc(slices.Clone(tried), func(v verdict) bool { return v.mean > nearMean || v.worst > nearWorst })
 	if len(good) > 0 {
 		return slices.MinFunc(good, func(a, b verdict) int { return cmp.Compare(a.writes, b.writes) })
 	}
-	return slices.MinFunc(tried, func(a, b verdict) int { return cmp.Compare(a.worst, b.worst) })
+	return slices.MinFunc(tried, func(a, b verdict) int { return cmp.Compare(a.mean, b.mean) })
 }
 
 // chooseFloor picks the largest floor that is next to free: it is for caches of a few
 // objects, smaller than any tried, from whose requests nothing could be learnt without it.
 func chooseFloor(tried []verdict) verdict {
-	least := slices.MinFunc(tried, func(a, b verdict) int { return cmp.Compare(a.worst, b.worst) })
-	good := slices.DeleteFunc(slices.Clone(tried), func(v verdict) bool { return v.worst > least.worst+free })
+	least := slices.MinFunc(tried, func(a, b verdict) int { return cmp.Compare(a.mean, b.mean) })
+	fewest := slices.MinFunc(tried, func(a, b verdict) int { return cmp.Compare(a.writes, b.writes) })
+	good := slices.DeleteFunc(slices.Clone(tried), func(v verdict) bool {
+		return v.mean > least.mean+freeHits || v.writes > fewest.writes*freeWrites
+	})
 	return slices.MaxFunc(good, func(a, b verdict) int { return cmp.Compare(a.length.Least, b.length.Least) })
 }

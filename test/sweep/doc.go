@@ -2,12 +2,11 @@
 // cache holds, does a filter best remember sightings?
 //
 // It plays the usual traces and models of popularity through a cache under many
-// multiples and floors, and prints what each hits and writes. testdata/sweep.tsv is
-// what it printed. A test plays a part of it again, and holds the lengths of
-// internal/fit to those that the rule in choose.go picks from it.
+// multiples and floors, without a stage and with one, and prints what each hits and
+// writes. The tables in testdata are what it made of them. A test plays a part of them
+// again, and holds the lengths of internal/fit to those that the rule in choose.go picks.
 //
-// The cache is exact: LRU, an object taking its body and what an entry takes
-// beside it, and sightings in sets. So the same trace gives the same figures, and no
-// other eviction or filter has a say in the multiples. C is estimated as in the proxy,
-// by internal/fit.
+// The cache is the proxy's own memory tier with size-aware eviction, and sightings are in
+// sets, which do not err as filters do. So the same trace gives the same figures. C is
+// estimated as in the proxy, by internal/fit.
 package main

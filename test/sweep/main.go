@@ -61,13 +61,18 @@ func sweepAll(ctx context.Context, traces, out string, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		wide = append(wide, r.sweep(w, false)...)
-		if !w.model {
-			small = append(small, r.sweep(w, true)...)
-		}
-		if err := ctx.Err(); err != nil {
+		rows, err := r.sweep(ctx, w, false)
+		if err != nil {
 			return err
 		}
+		wide = append(wide, rows...)
+		if w.model {
+			continue
+		}
+		if rows, err = r.sweep(ctx, w, true); err != nil {
+			return err
+		}
+		small = append(small, rows...)
 	}
 	fmt.Fprintf(stdout, "Multiples of C, in caches of 1, 5 and 20 %% of the unique bytes\n\n%s\nFloors, in caches of 0.25, 0.5 and 1 %%\n\n%s",
 		report(wide, chooseMultiple), report(small, chooseFloor))

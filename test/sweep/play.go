@@ -6,25 +6,10 @@ import (
 	"math"
 
 	"edgeproxy/internal/fit"
+	"edgeproxy/internal/model"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
-
-// The policies, and the number of sightings that each wants.
-const (
-	always    = "always"
-	secondHit = "second-hit"
-	counting  = "counting"
-)
-
-func wanted(policy string) int {
-	switch policy {
-	case secondHit:
-		return 2
-	case counting:
-		return 5
-	}
-	return 1
-}
 
 // requests are those of one trace, in memory.
 type requests struct {
@@ -58,31 +43,27 @@ func (r *requests) bytes(share float64) int64 {
 // outcome is what came of the requests.
 type outcome struct{ hits, writes, objects int64 } // objects: C at the end
 
-// play sends the requests through a cache of so many bytes under a policy, whose
-// generations are as long as length says.
-func (r *requests) play(bytes int64, policy string, length fit.Length) outcome {
-	var o outcome
-	cache, seen := newLRU(r.objects, bytes), newSightings(len(r.objects))
-	c := fit.New(bytes, cache.held)
-	need := wanted(policy)
-	for _, a := range r.accesses {
-		i := a.Object
-		times := seen.see(i)
-		if seen.over(length, c.Objects()) {
-			seen.rotate()
-		}
-		switch {
-		case cache.hit(i):
-			o.hits++
-		case !cache.fits(i):
-		case times < need:
-			c.HeldBack(r.objects[i].Size)
-		default:
-			cache.store(i)
-			o.writes++
-			c.Admitted(r.objects[i].Size)
-		}
+// play sends the requests through the proxy's memory tier, with sightings in sets, in place of filters that err. The
+// generations of the window are as long as length says.
+func (r *requests) play(c cell, length fit.Length) (outcome, error) {
+	bytes := r.bytes(c.share)
+	run, err := model.New(model.Setting{
+		Rule: c.rule, Generations: 2, Fitted: c.rule.Policy.Remembers(), Length: length, Exact: true,
+		CapacityBytes: bytes, StageBytes: int64(math.Round(float64(bytes) * c.stage / 100)), Eviction: model.SizeAware,
+	}, r.objects)
+	if err != nil {
+		return outcome{}, fmt.Errorf("%s in %g %% of %s: %w", name(c.rule), c.share, c.trace, err)
 	}
-	o.objects = c.Objects()
-	return o
+	defer run.Close()
+	run.Requests(r.accesses)
+	m := run.Result()
+	return outcome{hits: m.Hits, writes: m.Writes, objects: m.WindowObjects}, nil
+}
+
+// name is a rule in a table: the policy, and what counting counts to.
+func name(r policy.Rule) string {
+	if r.Policy == policy.Counting {
+		return fmt.Sprintf("%s-%d", r.Policy, r.MoreThan)
+	}
+	return r.Policy.String()
 }
