@@ -415,6 +415,9 @@ func TestSightingsBesideRotationsThatFit(t *testing.T) {
 				g.sight(secondHit, worker<<32|n)
 				g.sight(more4, worker<<32|n)
 				g.Filled(secondHit, n, n, int64(n%50)*1000, n%2 == 0)
+				if n%500 == 0 {
+					g.SetMoreThan(int(worker) + 1)
+				}
 			}
 		})
 	}

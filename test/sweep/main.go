@@ -37,6 +37,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.SetOutput(stderr)
 	traces := f.String("traces", "", "the `folder` with the traces")
 	out := f.String("out", "", "write the tables into this `folder`, too")
+	stagesOnly := f.Bool("stages", false, "try stages of many sizes, in place of windows")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return exitDone
 	} else if err != nil {
@@ -45,6 +46,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if f.NArg() > 0 || *traces == "" {
 		fmt.Fprintln(stderr, "sweep: want --traces, and no arguments")
 		return exitUsage
+	}
+	if *stagesOnly {
+		table, err := sweepStages(ctx, *traces)
+		if fmt.Fprint(stdout, table); err != nil {
+			fmt.Fprintf(stderr, "sweep: %v\n", err)
+			return exitFailed
+		}
+		return exitDone
 	}
 	if err := sweepAll(ctx, *traces, *out, stdout); err != nil {
 		fmt.Fprintf(stderr, "sweep: %v\n", err)
