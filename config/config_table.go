@@ -101,8 +101,8 @@ func (m *Memory) table() table {
 	return table{
 		restart("max_bytes", size(&m.MaxBytes, 256*MiB).atLeast(MiB), "The size of the whole tier. The default is at most 40 % of the memory that the cgroup allows.").asBasic(),
 		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asDependent(),
-		restart("stage_bytes", size(&m.StageBytes, 0).atLeast(minStageBytes).zero().withError("want 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
-			"The part of max_bytes for responses requested once: the second request is then a hit.").asDependent(),
+		restart("stage_bytes", stage(&m.StageBytes).atLeast(minStageBytes).zero().withError("want auto, 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
+			"The part of max_bytes for responses requested once: the second request is then a hit. auto is a tenth of it, less if four times max_object_bytes need the room.").asDependent(),
 		restart("eviction", enum(&m.Eviction, EvictionSizeAware, EvictionSizeAware, EvictionRecency, EvictionRistretto),
 			"How memory makes room. size-aware goes by uses, recency and size, and does not store what is worth less than what would have to go for it. recency gives up what was not used for the longest time, ristretto what is asked for least. From and to ristretto takes a restart, other changes do not.").
 			liveWhere(func(from, to string) bool {

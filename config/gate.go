@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"edgeproxy/internal/fit"
 	"edgeproxy/internal/policy"
 )
 
@@ -16,8 +17,26 @@ const (
 	stageBytes = "cache.memory.stage_bytes"
 )
 
-// minStageBytes is enough for a few small responses with their headers.
-const minStageBytes = 4 * KiB
+const minStageBytes Size = fit.LeastStage
+
+// AutoStage, as Memory.StageBytes, is the stage that fits the rest: Config.Stage has its bytes.
+const AutoStage Size = -1
+
+// autoWord is the word for it in the file.
+const autoWord = "auto"
+
+// Stage returns the bytes of the stage, 0 for none: StageBytes, or what fits. Without a policy that holds anything back
+// none fits.
+func (c *Config) Stage() Size {
+	m := &c.Cache.Memory
+	switch {
+	case m.StageBytes != AutoStage:
+		return m.StageBytes
+	case !c.usesAny(policy.Policy.Chooses):
+		return 0
+	}
+	return Size(fit.Stage(int64(m.MaxBytes), int64(m.MaxObjectBytes)))
+}
 
 // gate checks admission.state and the stage.
 func (v *validator) gate() {
@@ -53,8 +72,8 @@ func (v *validator) unusedGateKeys() {
 	if a.OpenBelow != 0 && v.noErrorAt(openBelow) {
 		v.fail(openBelow, "want 0.0"+want)
 	}
-	if v.c.Cache.Memory.StageBytes != 0 && v.noErrorAt(stageBytes) {
-		v.fail(stageBytes, "want 0B"+want)
+	if v.c.Cache.Memory.StageBytes > 0 && v.noErrorAt(stageBytes) {
+		v.fail(stageBytes, "want auto or 0B"+want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -17,6 +18,34 @@ func size(field *Size, byDefault Size) *number[Size] {
 		decode: func(d *decoder, f *Size) func(node) { return d.size(f) },
 	}}
 }
+
+// stage is a size, or auto.
+func stage(field *Size) *number[Size] {
+	out := size(field, AutoStage).or(AutoStage)
+	out.kindText = "size, or " + autoWord
+	out.yaml = func(s Size) string {
+		if s == AutoStage {
+			return autoWord
+		}
+		return s.String()
+	}
+	out.shape = func() object { return object{"anyOf": []any{object{"const": autoWord}, ref("size")}} }
+	out.decode = func(d *decoder, f *Size) func(node) {
+		return converted(d, f, errStage.Error(), func(s string) (Size, error) {
+			if s == autoWord {
+				return AutoStage, nil
+			}
+			n, err := ParseSize(s)
+			if errors.Is(err, errSize) {
+				err = errStage
+			}
+			return n, err
+		})
+	}
+	return out
+}
+
+var errStage = errors.New("want auto, or a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 16MiB")
 
 // duration is a length of time.
 func duration(field *time.Duration, byDefault time.Duration) *number[time.Duration] {

@@ -1,5 +1,7 @@
 package config
 
+import "edgeproxy/internal/fit"
+
 const (
 	memoryMaxBytes    = "cache.memory.max_bytes"
 	memoryObjectBytes = "cache.memory.max_object_bytes"
@@ -18,14 +20,20 @@ func (c *Config) fitMemory(src *source, limit Size) {
 	if src.given(memoryObjectBytes) {
 		object = max(object, m.MaxObjectBytes)
 	}
-	fit := max(limit*2/5/MiB*MiB, MiB, 2*m.StageBytes, 4*object+m.StageBytes)
-	if fit >= m.MaxBytes {
+	stage := max(m.StageBytes, 0)
+	most := max(limit*2/5/MiB*MiB, MiB, 2*stage, 4*object+stage)
+	if most >= m.MaxBytes {
 		return
 	}
-	m.MaxBytes = fit
-	if !src.given(memoryObjectBytes) {
-		m.MaxObjectBytes = min(m.MaxObjectBytes, (fit-m.StageBytes)/4)
+	m.MaxBytes = most
+	if src.given(memoryObjectBytes) {
+		return
 	}
+	largest := (most - stage) / 4
+	if m.StageBytes == AutoStage {
+		largest = max(Size(fit.LargestBeside(int64(most))), object)
+	}
+	m.MaxObjectBytes = min(m.MaxObjectBytes, largest)
 }
 
 // largestSlice returns the largest slice of all routes, 0 if none has slices.

@@ -18,19 +18,20 @@ func (v *validator) cache() {
 	c := &v.c.Cache
 	v.caching("cache", &c.Caching)
 	v.disk()
-	rest := c.Memory.MaxBytes - c.Memory.StageBytes
+	stage := max(c.Memory.StageBytes, 0) // auto leaves max_object_bytes the room that it needs
+	rest := c.Memory.MaxBytes - stage
 	if c.Memory.MaxObjectBytes <= rest/4 || !v.noErrorAt(maxBytes, maxObject, stageBytes) {
 		return
 	}
 	switch {
 	case v.src.given(maxObject):
 		of := "max_bytes"
-		if c.Memory.StageBytes > 0 {
+		if stage > 0 {
 			of += " less stage_bytes"
 		}
 		v.fail(maxObject, "want at most "+(rest/4).String()+", a quarter of "+of+": a larger object would push out too much of the cache")
 		return
-	case c.Memory.StageBytes > 0 && c.Memory.MaxBytes > 4*c.Memory.MaxObjectBytes:
+	case stage > 0 && c.Memory.MaxBytes > 4*c.Memory.MaxObjectBytes:
 		v.fail(stageBytes, "want at most "+(c.Memory.MaxBytes-4*c.Memory.MaxObjectBytes).String()+", which leaves four times max_object_bytes, or a smaller max_object_bytes")
 		return
 	}

@@ -13,6 +13,7 @@ type number[T amount] struct {
 	least, most            *T
 	exclusive              bool // least itself is too small
 	orZero                 bool // 0 is taken, too
+	besides                *T   // and so is this
 	errorBelow, errorAbove string
 }
 
@@ -37,6 +38,9 @@ func (n *number[T]) moreThan(least T) *number[T] { n.least, n.exclusive = &least
 // zero allows 0 as well as the range.
 func (n *number[T]) zero() *number[T] { n.orZero = true; return n }
 
+// or allows a value outside the range, which stands for a word.
+func (n *number[T]) or(besides T) *number[T] { n.besides = &besides; return n }
+
 // withError sets the error for a value outside the range.
 func (n *number[T]) withError(want string) *number[T] {
 	n.errorBelow, n.errorAbove = want, want
@@ -56,7 +60,7 @@ func (n *number[T]) take(from value) { n.scalar.take(&from.(*number[T]).scalar) 
 
 func (n *number[T]) check(v *validator, path string) {
 	x := *n.field
-	if n.orZero && x == 0 || !v.src.given(path) || !v.noErrorAt(path) {
+	if n.orZero && x == 0 || n.besides != nil && x == *n.besides || !v.src.given(path) || !v.noErrorAt(path) {
 		return
 	}
 	switch {

@@ -124,6 +124,6 @@ func (c *Config) warnOfTrust(warn func(path, text string)) {
 // object of the largest size may be free.
 func (c *Config) guaranteedFill() float64 {
 	m := c.Cache.Memory
-	free := 1.0/32 + 2*float64(m.MaxObjectBytes)/float64(m.MaxBytes-m.StageBytes)
+	free := 1.0/32 + 2*float64(m.MaxObjectBytes)/float64(m.MaxBytes-c.Stage())
 	return math.Floor(100*max(1-free, 0)) / 100
 }

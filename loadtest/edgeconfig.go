@@ -32,10 +32,7 @@ func (c *edgeConfig) yaml() []byte {
 	if section := c.section(); section != "" {
 		fmt.Fprintf(&b, "  %s:\n%s", c.rule.Policy.Section(), section)
 	}
-	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %dB\n    max_object_bytes: %dB\n", c.maxBytes, c.maxObjectBytes)
-	if c.stageBytes > 0 {
-		fmt.Fprintf(&b, "    stage_bytes: %dB\n", c.stageBytes)
-	}
+	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %dB\n    max_object_bytes: %dB\n    stage_bytes: %dB\n", c.maxBytes, c.maxObjectBytes, c.stageBytes)
 	if c.diskBytes > 0 {
 		fmt.Fprintf(&b, "  disk:\n    path: %q\n    max_bytes: %dB\n    max_object_bytes: %dB\n", c.disk, c.diskBytes, c.diskObjects)
 	}

@@ -83,7 +83,7 @@ func serveFakeEdge(file string) int {
 		fault: os.Getenv(envFault), sightings: map[string]int{}, heldBack: map[string]bool{}, stored: map[string]*fakeEntry{}, n: map[string]int{},
 		origin: configValue(config, `servers: \["http://([^"]+)"`), policy: configValue(config, `policy: (\S+)`),
 	}
-	f.stage = configValue(config, `stage_bytes: (\d+)`) != ""
+	f.stage = configValue(config, `stage_bytes: (\d+)`) != "0"
 	f.tier = "memory"
 	if configValue(config, `  disk:\n    path: (\S+)`) != "" {
 		f.tier = "disk"

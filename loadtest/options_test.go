@@ -166,14 +166,15 @@ admission:
 			t.Errorf("%s: rotation %q, want %q", name, got, rule)
 		}
 	}
-	f(p, policyAlways, "always\n", "", "")
-	f(p, "never", "never\n", "", "")
-	f(p, policySecondHit, "second-hit\n  second_hit:\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
-	f(p, policyCounting, "counting\n  counting:\n    more_than: 3\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
-	f(plain, policySecondHit, "second-hit\n", "", "auto")
-	f(staged, policyAlways, "always\n", "", "")
+	const none = "    stage_bytes: 0B\n"
+	f(p, policyAlways, "always\n", none, "")
+	f(p, "never", "never\n", none, "")
+	f(p, policySecondHit, "second-hit\n  second_hit:\n    rotate_every: 0s\n    capacity: 5000\n", none, "at 5000 keys")
+	f(p, policyCounting, "counting\n  counting:\n    more_than: 3\n    rotate_every: 0s\n    capacity: 5000\n", none, "at 5000 keys")
+	f(plain, policySecondHit, "second-hit\n", none, "auto")
+	f(staged, policyAlways, "always\n", none, "")
 	f(staged, policySecondHit, "second-hit\n", "    stage_bytes: 4194304B\n", "auto")
-	f(plain, policyCounting, "counting\n  counting:\n    more_than: 4\n", "", "auto")
+	f(plain, policyCounting, "counting\n  counting:\n    more_than: 4\n", none, "auto")
 }
 
 func TestReportHasTheNamesOthersRead(t *testing.T) {

@@ -74,6 +74,7 @@ func TestTemplateRoutesAndTracesReachTheAccessLog(t *testing.T) {
 listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
 origins: {app: {servers: [%q]}}
+cache: {memory: {stage_bytes: 0B}}
 access_log: {path: %q, format: template, template: '{target} {status} {result} {protocol} {scheme} {trace_id} "{request_id}" {origin} {ttl}'}
 routes:
   - {name: quiet, match: {path_prefix: /quiet}, origin: app, access_log: {enabled: false}}

@@ -14,7 +14,7 @@ import (
 // TestLookupOfARunningProgram asks a running program before and after each request.
 func TestLookupOfARunningProgram(t *testing.T) {
 	t.Parallel()
-	s := serveBinary(t, append([]string{"--origin", taggedOrigin(t)}, anyPorts...)...)
+	s := serveBinary(t, withoutStage(t, taggedOrigin(t))...)
 	about := "http://" + s.address + "/x/a"
 	f := func(result, why string, sightings int, tier string) {
 		t.Helper()
@@ -48,7 +48,7 @@ func TestLookupOfARunningProgram(t *testing.T) {
 // A look-up in a terminal needed curl and an eye for JSON.
 func TestTheCommandLookupSaysWhatIsStoredInWords(t *testing.T) {
 	t.Parallel()
-	s := serveBinary(t, append([]string{"--origin", taggedOrigin(t)}, anyPorts...)...)
+	s := serveBinary(t, withoutStage(t, taggedOrigin(t))...)
 	about := "http://" + s.address + "/x/a"
 	f := func(code int, want ...string) {
 		t.Helper()

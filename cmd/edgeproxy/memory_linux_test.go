@@ -45,7 +45,7 @@ func TestDefaultsSurviveASmallCgroup(t *testing.T) {
 	}))
 	t.Cleanup(origin.Close)
 	s := serveCmd(t, inCgroup(t, limit, "serve", "--origin", origin.URL, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"))
-	if got := s.gauge(`edgeproxy_cache_max_bytes{tier="memory"}`); got != 102<<20 {
+	if got := s.gauge(`edgeproxy_cache_max_bytes{tier="memory"}`) + s.gauge(`edgeproxy_cache_max_bytes{tier="stage"}`); got != 102<<20 {
 		t.Errorf("the cache: got %v bytes, want 102 MiB, 40 %% of the limit", got)
 	}
 	if got, want := s.gauge("go_gc_gomemlimit_bytes"), float64(limit/10*9); got != want {

@@ -23,6 +23,7 @@ func TestStatusHasTheLimitsThatBit(t *testing.T) {
 	t.Parallel()
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
+cache: {memory: {stage_bytes: 0B}}
 limits: {rate: {requests: 1, per: 1h, burst: 2}}
 origins: {app: {servers: [%q]}}
 `, cachedOrigin(t))))

@@ -29,17 +29,22 @@ func cachedOrigin(t *testing.T) string {
 	return s.URL
 }
 
-// TestPoliciesByHand is what an operator sees with curl, flags only.
+// withoutStage returns the arguments of a server with this origin whose cache has no stage: what it holds back goes to the
+// origin again.
+func withoutStage(t *testing.T, origin string, more ...string) []string {
+	t.Helper()
+	file := fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\n"+
+		"cache: {memory: {stage_bytes: 0B}}\n", origin)
+	return append([]string{"-c", writeFile(t, "edge.yaml", file)}, more...)
+}
+
+// TestPoliciesByHand is what an operator sees with curl, with flags only, and with a cache that has no stage.
 func TestPoliciesByHand(t *testing.T) {
 	t.Parallel()
 	app := cachedOrigin(t)
-	f := func(policy string, want ...string) {
+	f := func(name string, args []string, want ...string) {
 		t.Helper()
-		t.Run(policy, func(t *testing.T) {
-			args := append([]string{"--origin", app}, anyPorts...)
-			if policy != "default" {
-				args = append(args, "--policy", policy)
-			}
+		t.Run(name, func(t *testing.T) {
 			s := serveBinary(t, args...)
 			for i, w := range want {
 				res, body := get(t, "http://"+s.address+"/a")
@@ -54,11 +59,14 @@ func TestPoliciesByHand(t *testing.T) {
 	}
 	const stored, hit = "fwd=uri-miss; stored", `hit; ttl=\d+`
 
-	f("default", "fwd=uri-miss; detail=first-sighting", stored, hit)
-	f("always", stored, hit)
-	f("never", "fwd=uri-miss; detail=never", "fwd=uri-miss; detail=never", "fwd=uri-miss; detail=never")
-	f("counting", "fwd=uri-miss; detail=sighting-1-of-5", "fwd=uri-miss; detail=sighting-2-of-5", "fwd=uri-miss; detail=sighting-3-of-5",
-		"fwd=uri-miss; detail=sighting-4-of-5", stored, hit)
+	flags := func(more ...string) []string { return append(append([]string{"--origin", app}, anyPorts...), more...) }
+	f("default", flags(), "fwd=uri-miss; detail=first-sighting", hit, hit)
+	f("always", flags("--policy", "always"), stored, hit)
+	f("never", flags("--policy", "never"), "fwd=uri-miss; detail=never", "fwd=uri-miss; detail=never", "fwd=uri-miss; detail=never")
+	f("counting", flags("--policy", "counting"), "fwd=uri-miss; detail=sighting-1-of-5", hit, hit, hit, hit, hit)
+	f("without a stage", withoutStage(t, app), "fwd=uri-miss; detail=first-sighting", stored, hit)
+	f("counting without a stage", withoutStage(t, app, "--policy", "counting"), "fwd=uri-miss; detail=sighting-1-of-5",
+		"fwd=uri-miss; detail=sighting-2-of-5", "fwd=uri-miss; detail=sighting-3-of-5", "fwd=uri-miss; detail=sighting-4-of-5", stored, hit)
 }
 
 // applicable are the metrics of every edgeproxy that has served a request of each
@@ -77,7 +85,7 @@ var applicable = []string{
 
 func TestMetricsAreThereByName(t *testing.T) {
 	t.Parallel()
-	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
+	s := serveBinary(t, withoutStage(t, cachedOrigin(t))...)
 	for range 3 {
 		get(t, "http://"+s.address+"/secret-path")
 	}
@@ -109,7 +117,7 @@ func TestAccessLogHasTheFieldsByName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "access.log")
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
-		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\naccess_log: {path: %q}\n",
+		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\ncache: {memory: {stage_bytes: 0B}}\naccess_log: {path: %q}\n",
 		cachedOrigin(t), path)))
 	for range 3 {
 		get(t, "http://"+s.address+"/a?b=c")

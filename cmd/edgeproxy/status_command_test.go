@@ -128,7 +128,7 @@ func TestStatusOfARunningProxy(t *testing.T) {
 	t.Parallel()
 	token := writeFile(t, "token", adminSecret)
 	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
-		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token_file: %q}\norigins: {app: {servers: [%q]}}\n", token, cachedOrigin(t))))
+		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token_file: %q}\norigins: {app: {servers: [%q]}}\ncache: {memory: {stage_bytes: 0B}}\n", token, cachedOrigin(t))))
 	for range 3 {
 		get(t, "http://"+s.address+"/cached")
 	}

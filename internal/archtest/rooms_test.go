@@ -41,7 +41,7 @@ func rooms() map[string]room {
 			third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", humanize, prometheus, "golang.org/x/sys"},
 		},
 		"config": {
-			ours:  []string{"internal/accesslog", "internal/bloom", "internal/method", "internal/policy"},
+			ours:  []string{"internal/accesslog", "internal/bloom", "internal/fit", "internal/method", "internal/policy"},
 			third: []string{"github.com/goccy/go-yaml", humanize},
 		},
 		"internal/accesslog": {ours: []string{"internal/lines", "internal/syslog"}},

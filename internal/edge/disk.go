@@ -219,7 +219,7 @@ func gatedTierBytes(c *config.Config) int64 {
 	if n := len(c.Cache.Disk.Paths); n > 0 {
 		return int64(n) * int64(c.Cache.Disk.MaxBytes)
 	}
-	return int64(c.Cache.Memory.MaxBytes - c.Cache.Memory.StageBytes)
+	return int64(c.Cache.Memory.MaxBytes - c.Stage())
 }
 
 // gatedTierFill returns how full the tier behind the admission gate is, in [0, 1].

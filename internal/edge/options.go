@@ -27,7 +27,7 @@ func (e *Edge) cacheOptions() cache.Options {
 	c := e.config
 	o := cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
-		StageBytes:  int64(c.Cache.Memory.StageBytes),
+		StageBytes:  int64(c.Stage()),
 		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry), Now: time.Now,
 	}
 	o.Eviction, o.Optimise = evictionOf(&c.Cache.Memory)

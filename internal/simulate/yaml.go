@@ -42,8 +42,8 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	maxBytes := max(g.CapacityBytes, minCacheBytes)
 	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %s\n    max_object_bytes: %s\n",
 		bytesKey(maxBytes), bytesKey(objectLimit(chosen)))
-	if stage := stageBytes(chosen); stage > 0 {
-		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(stage))
+	if chosen.rule().Policy.Chooses() { // without a word there is a stage
+		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(stageBytes(chosen)))
 	}
 	b.WriteString(evictionKeys(model.Eviction(g.Eviction)))
 	if g.DiskBytes > 0 {

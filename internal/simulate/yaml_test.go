@@ -44,8 +44,8 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 					t.Errorf("%s: got policy %s, want %s", name, got, res.Policy)
 				}
 				m := c.Cache.Memory
-				if int64(m.MaxBytes) != max(gr.CapacityBytes, 1<<20) || int64(m.StageBytes) != stageBytes(res) {
-					t.Errorf("%s: got %d bytes with a stage of %d, want %d and %d", name, m.MaxBytes, m.StageBytes, gr.CapacityBytes, res.StageBytes)
+				if int64(m.MaxBytes) != max(gr.CapacityBytes, 1<<20) || int64(c.Stage()) != stageBytes(res) {
+					t.Errorf("%s: got %d bytes with a stage of %d, want %d and %d", name, m.MaxBytes, c.Stage(), gr.CapacityBytes, res.StageBytes)
 				}
 				switch res.Policy {
 				case "second-hit":

@@ -26,11 +26,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serve runs edgeproxy with this file.
+// serve runs edgeproxy with this file, and without a stage: the pages, and the peers that some of them are compared with, count what is fetched before it is
+// stored.
 func serve(t *testing.T, text string) *testkit.Served {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "edgeproxy.yaml")
-	if err := os.WriteFile(file, []byte(text+"admin: {address: \"127.0.0.1:0\"}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(withoutStage(text)+"admin: {address: \"127.0.0.1:0\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return testkit.Serve(t, exec.Command(testkit.Built(t), "serve", "-c", file), func(l testkit.LogLine, line string) bool {
@@ -39,6 +40,19 @@ func serve(t *testing.T, text string) *testkit.Served {
 		}
 		return true
 	})
+}
+
+// withoutStage turns the stage off in a file.
+func withoutStage(file string) string {
+	const none = "stage_bytes: 0B"
+	for _, place := range [][2]string{
+		{"\n  memory: {", "\n  memory: {" + none + ", "}, {"\ncache:\n", "\ncache:\n  memory: {" + none + "}\n"}, {"\ncache: {", "\ncache: {memory: {" + none + "}, "},
+	} {
+		if changed := strings.Replace("\n"+file, place[0], place[1], 1); changed != "\n"+file {
+			return strings.TrimPrefix(changed, "\n")
+		}
+	}
+	return file + "cache: {memory: {" + none + "}}\n"
 }
 
 // scrape returns the metrics of the edge with this admin listener.

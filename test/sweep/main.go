@@ -48,11 +48,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	if *stagesOnly {
-		table, err := sweepStages(ctx, *traces)
-		if fmt.Fprint(stdout, table); err != nil {
+		rows, err := sweepStages(ctx, *traces)
+		if err != nil {
 			fmt.Fprintf(stderr, "sweep: %v\n", err)
 			return exitFailed
 		}
+		fmt.Fprint(stdout, reportStages(rows))
 		return exitDone
 	}
 	if err := sweepAll(ctx, *traces, *out, stdout); err != nil {

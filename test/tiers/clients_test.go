@@ -45,9 +45,9 @@ func TestWhatIsSaidOfBothTiers(t *testing.T) {
 		_, _ = io.WriteString(w, "a")
 	})
 	shield := startShield(t, o.url, nil)
-	one := startEdge(t, "edge-1", shield.url, nil)
+	one := startEdge(t, "edge-1", shield.url, settings{edgesStale: stageless})
 	none := startEdge(t, "edge-2", shield.url, settings{edgesStale: edgesStale + "\ncache_status: {send: none}"})
-	brief := startEdge(t, "edge-3", shield.url, settings{edgesStale: edgesStale + "\ncache_status: {send: trusted}"})
+	brief := startEdge(t, "edge-3", shield.url, settings{edgesStale: stageless + "\ncache_status: {send: trusted}"})
 
 	want(t, one, "shield; fwd=uri-miss; stored, edge-1; fwd=uri-miss; detail=first-sighting")
 	_, asked := o.seen()
