@@ -125,6 +125,7 @@ const (
 	trustsEdges = `    trusted_proxies: [10.0.0.21, 10.0.0.22] # the edges, and nobody else`
 	toOrigin    = `  app: {servers: ["http://10.0.0.30:9000"]}`
 	ofShield    = `admission: {policy: always}`
+	shieldsTags = `cache: {send_tags: true}`
 	ofEdges     = `admission: {policy: second-hit}`
 	edgesStale  = `cache: {stale: {server_error: 1h}}`
 )

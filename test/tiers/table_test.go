@@ -25,7 +25,9 @@ const (
 	always    = `admission: {policy: always}`
 	secondHit = `admission: {policy: second-hit, second_hit: {capacity: 1000000}}`
 	stageless = `cache: {stale: {server_error: 1h}, memory: {stage_bytes: 0B}}`
-	staged    = `cache: {stale: {server_error: 1h}, memory: {stage_bytes: 32MiB}}`
+
+	shieldStageless = `cache: {send_tags: true, memory: {stage_bytes: 0B}}`
+	staged          = `cache: {stale: {server_error: 1h}, memory: {stage_bytes: 32MiB}}`
 
 	// Edges that hold a quarter of what is asked for.
 	small       = `cache: {stale: {server_error: 1h}, memory: {max_bytes: 2MiB, max_object_bytes: 64KiB, stage_bytes: 0B}}`
@@ -46,7 +48,7 @@ func rows() []row {
 	hit, all := settings{ofEdges: secondHit, edgesStale: stageless}, settings{ofEdges: always}
 	return []row{
 		{edges: "second-hit", edge: hit},
-		{edges: "second-hit", shield: "second-hit", edge: hit, behind: settings{ofShield: secondHit + "\ncache: {memory: {stage_bytes: 0B}}"}},
+		{edges: "second-hit", shield: "second-hit", edge: hit, behind: settings{ofShield: secondHit, shieldsTags: shieldStageless}},
 		{edges: "second-hit", shield: "always", edge: hit, behind: settings{}},
 		{edges: "second-hit, a stage", shield: "always", edge: settings{ofEdges: secondHit, edgesStale: staged}, behind: settings{}},
 		{edges: "always", shield: "always", edge: all, behind: settings{}},
