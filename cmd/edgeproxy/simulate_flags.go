@@ -31,19 +31,19 @@ const (
 // defineFlags adds the flags to cmd.
 func (s *simulation) defineFlags(cmd *cobra.Command) {
 	f, g := cmd.Flags(), &s.grid
-	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", strings.Join(policy.Names(nil), ", ")+" (default always,second-hit,counting)")
+	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", strings.Join(policy.Names(nil), ", ")+" (default always,second-hit,counting; with neither --rotate-... nor --exact counting has --more-than 2,3,4)")
 	s.parameters(cmd)
 	f.Var(listOf(&g.Capacities, "size", parseCapacity), "capacity", "of the cache, a `size`, or P% of the unique bytes (default 5%)")
 	f.Var(listOf(&g.Disks, "size", parseDisk), "disk", "disk tier behind the memory, whose size is then --capacity: a `size`, P% of the unique bytes, or 0 for none (default 0)")
-	f.Var(oneOf(&s.window, windowAuto, windowFixed), "window", "auto fits the window to the cache, as the proxy does, and --rotate-every bounds it; fixed uses --rotate-... (default both)")
+	f.Var(oneOf(&s.window, windowAuto, windowFixed), "window", "auto fits the window to the cache, as the proxy does, and --rotate-every bounds it; fixed uses --rotate-... (default both; auto with neither --policy, --rotate-... nor --exact)")
 	f.Var(listOf(&g.Rotations, "duration", parseRotateEvery), "rotate-every", "rotate the filter after this `duration`; needs a log with times")
 	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByRequests)), "rotate-requests", "rotate after `n` requests; 4c is 4 times c; never, with --exact")
-	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times c; never, with --exact (default auto,1c,4c,16c; with --exact never too)")
+	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times c; never, with --exact (default auto; with --policy or --exact auto,1c,4c,16c, and with --exact never)")
 	f.Var(listOf(&g.Generations, "n", parseWhole(2, 4)), "generations", "of the window, 2 to 4 (default 2)")
 	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5, or P% (default 0.01)")
 	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored, on the disk if there is one; "+
 		"at most a quarter of the capacity without the stage, or an eighth of the disk (default as the proxy: 8MiB, or 1GiB on the disk, and at most that)")
-	f.Var(listOf(&g.Stages, "size", parseStage), "stage", "part of the capacity for first sightings, a `size` or P% (default 0%; with neither --policy, --rotate-... nor --exact 0%,1%,10%)")
+	f.Var(listOf(&g.Stages, "size", parseStage), "stage", "part of the capacity for first sightings, a `size`, P%, or auto as the proxy (default 0%; with neither --policy, --rotate-... nor --exact auto,0%)")
 	f.Var(listOf(&g.Evictions, "list", parseEviction), "eviction",
 		strings.Join(model.EvictionNames(), ", ")+" (default size-aware, as the proxy; lru below its least capacity, 64KiB)")
 	f.BoolVar(&g.Exact, "exact", false, "remember sightings in exact sets instead of filters")
@@ -273,7 +273,16 @@ func parseCapacity(text string) (simulate.Amount, error) {
 
 func parseDisk(text string) (simulate.Amount, error) { return parseAmount(text, maxPercent) }
 
-func parseStage(text string) (simulate.Amount, error) { return parseAmount(text, maxStagePercent) }
+func parseStage(text string) (simulate.Amount, error) {
+	if text == "auto" {
+		return simulate.Amount{Auto: true}, nil
+	}
+	a, err := parseAmount(text, maxStagePercent)
+	if err != nil {
+		err = fmt.Errorf("%w, or auto, the proxy's own", err)
+	}
+	return a, err
+}
 
 // parseAmount reads a size, or a percentage up to most.
 func parseAmount(text string, most float64) (simulate.Amount, error) {

@@ -165,7 +165,7 @@ func rooms() map[string]room {
 			third: []string{prometheus},
 		},
 		"internal/simulate": {
-			ours:  []string{"internal/model", "internal/page", "internal/policy", "internal/trace"},
+			ours:  []string{"internal/fit", "internal/model", "internal/page", "internal/policy", "internal/trace"},
 			third: []string{humanize, isatty, mpb},
 		},
 		"internal/size":         {ours: []string{"internal/bloom", "internal/policy"}},

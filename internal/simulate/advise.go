@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -75,7 +76,7 @@ func (g Goal) why(group *Group, chosen *Result, near int) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString(chosen.describe() + ". ")
+	b.WriteString(chosen.describe() + ", eviction " + group.Eviction + ". ")
 	switch {
 	case g == MostHits:
 		fmt.Fprintf(&b, "Of %s it has the most hits, %s.", counted(asked, "setting"), percent(chosen.HitRatio))
@@ -92,7 +93,7 @@ func (g Goal) why(group *Group, chosen *Result, near int) string {
 		fmt.Fprintf(&b, "%d of %s are within %.0f points of the highest hit ratio and let the origin send at most %.0f%% more than the least; %s it has the fewest writes, %s.",
 			near, counted(asked, "setting"), 100*balancedPoints, 100*balancedMore, which, humanize.Comma(chosen.Writes))
 	}
-	b.WriteString(withoutEvidence(group.Results) + g.comparedWith(&group.Results[0], chosen) + g.alternative(group, chosen))
+	b.WriteString(withoutEvidence(group.Results) + g.comparedWith(&group.Results[0], chosen) + thirdSighting(group) + g.alternative(group, chosen))
 	return b.String()
 }
 
@@ -108,6 +109,33 @@ func (g Goal) comparedWith(always, chosen *Result) string {
 			more(chosen.extraBytes), 100*ratio(chosen.extraBytes, always.OriginBytes))
 	}
 	return ""
+}
+
+// thirdSighting says what it saves and costs to wait for a third sighting in place of the second, with the window that fits itself
+// and the largest stage that both were tried with; "" if they were not.
+func thirdSighting(group *Group) string {
+	of := func(p policy.Rule, stage int64) *Result {
+		i := slices.IndexFunc(group.Results, func(r Result) bool { return r.rotation.fitsItself() && r.rule() == p && r.StageBytes == stage })
+		if i < 0 {
+			return nil
+		}
+		return &group.Results[i]
+	}
+	stages := make([]int64, 0, len(group.Results))
+	for i := range group.Results {
+		stages = append(stages, group.Results[i].StageBytes)
+	}
+	stage := slices.Max(stages)
+	second, third := of(policy.Rule{Policy: policy.SecondHit}, stage), of(policy.Rule{Policy: policy.Counting, MoreThan: 2}, stage)
+	if second == nil || third == nil || second.Writes == 0 {
+		return ""
+	}
+	with := ""
+	if stage > 0 {
+		with = " with the stage"
+	}
+	return fmt.Sprintf(" Waiting for a third request (counting, more_than: 2) in place of the second%s: %+.1f%% writes, %+.2f points of hits.",
+		with, 100*ratio(third.Writes-second.Writes, second.Writes), 100*(third.HitRatio-second.HitRatio))
 }
 
 // alternative says what another goal chooses: most_hits, or balanced if g is most_hits.

@@ -74,7 +74,7 @@ func TestBaselineThatNobodyAskedForIsAMeasureOfTheOthers(t *testing.T) {
 func TestWhyGivesTheFiguresOfTheRule(t *testing.T) {
 	f := func(goal Goal, results []Result, want ...string) {
 		t.Helper()
-		g := Group{Results: results}
+		g := Group{Results: results, Eviction: "lru"}
 		g.Results[0].Baseline = true
 		for i := range g.Results {
 			g.Results[i].WritesAvoided = g.Results[0].Writes - g.Results[i].Writes
@@ -90,13 +90,13 @@ func TestWhyGivesTheFiguresOfTheRule(t *testing.T) {
 	}
 	always, second := setting("always", 1000, 0.4, 500), setting("second-hit", 100, 0.39, 505)
 	two := []Result{always, second}
-	f(Balanced, two, "second-hit. ", "2 of 2 settings are within 2 points", "the fewest writes, 100.", "avoids 90.0% of the writes",
+	f(Balanced, two, "second-hit, eviction lru. ", "2 of 2 settings are within 2 points", "the fewest writes, 100.", "avoids 90.0% of the writes",
 		"hit ratio 49.50% for 50.00%", "9.8 KiB more (+1.7%)",
 		"Writes to memory cost nothing but a copy: --goal most_hits chooses always, with a hit ratio of 50.00% and 1,000 writes.")
-	f(MostHits, two, "always. Of 2 settings it has the most hits, 50.00%.", "Where a write costs something: --goal balanced chooses second-hit, with a hit ratio of 49.50% and 100 writes.")
-	f(FewestWrites, two, "second-hit. Of 2 settings it has the fewest writes, 100.", "--goal most_hits chooses always")
+	f(MostHits, two, "always, eviction lru. Of 2 settings it has the most hits, 50.00%.", "Where a write costs something: --goal balanced chooses second-hit, with a hit ratio of 49.50% and 100 writes.")
+	f(FewestWrites, two, "second-hit, eviction lru. Of 2 settings it has the fewest writes, 100.", "--goal most_hits chooses always")
 	f(Balanced, []Result{always, setting("second-hit", 100, 0.1, 900)},
-		"always. 1 of 2 settings", "costs more here", "--goal most_hits chooses the same.")
+		"always, eviction lru. 1 of 2 settings", "costs more here", "--goal most_hits chooses the same.")
 	f(Balanced, []Result{setting("always", 300, 0.20, 300), setting("counting", 200, 0.40, 500)}, "No setting that was asked for is within 2 points of the highest hit ratio with at most 10% more", "of 2 settings it has the most hits")
 	unasked := always
 	unasked.onlyBaseline = true
@@ -112,4 +112,30 @@ func TestNothingIsRecommendedWhereThereIsOnlyNever(t *testing.T) {
 	if !strings.Contains(got, "\nnothing is recommended at 1.0 MiB: of what was asked for, nothing makes up") {
 		t.Errorf("got\n%s\nwant it said that nothing is recommended", got)
 	}
+}
+
+// A third sighting in place of the second is named with what it saves and costs, whatever is recommended.
+func TestTheAdviceSaysWhatAThirdSightingSaves(t *testing.T) {
+	of := func(policy string, moreThan float64, stage, writes, hits int64) Result {
+		return Result{
+			Policy: policy, Parameter: moreThan, StageBytes: stage, Writes: writes, HitRatio: float64(hits) / 1000, rotation: Rotation{Unit: Fitted}, windowed: true,
+		}
+	}
+	second, third := of("second-hit", 0, 50, 400, 350), of("counting", 2, 50, 180, 346)
+	f := func(want string, results ...Result) {
+		t.Helper()
+		if got := thirdSighting(&Group{Results: results}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f(" Waiting for a third request (counting, more_than: 2) in place of the second with the stage: -55.0% writes, -0.40 points of hits.",
+		of("second-hit", 0, 0, 500, 300), second, of("counting", 2, 0, 10, 200), third)
+	f(" Waiting for a third request (counting, more_than: 2) in place of the second: -98.0% writes, -10.00 points of hits.",
+		of("second-hit", 0, 0, 500, 300), of("counting", 2, 0, 10, 200))
+	f("", second, of("counting", 3, 50, 180, 346))
+	f("", second, of("counting", 2, 0, 180, 346))
+	f("", third)
+	byKeys := third
+	byKeys.rotation = Rotation{Unit: ByKeys}
+	f("", second, byKeys)
 }

@@ -11,6 +11,7 @@ import (
 type Amount struct {
 	Bytes   int64   // 0 or more; ignored if Percent is given
 	Percent float64 // of the whole; 0 is a size in bytes
+	Auto    bool    // of a stage alone: what the proxy has by default. The others are ignored then
 }
 
 // of returns the amount in bytes, a fraction of a byte dropped.
@@ -31,6 +32,9 @@ func (a Amount) share() string {
 
 // String returns the amount, rounded, for a person.
 func (a Amount) String() string {
+	if a.Auto {
+		return "auto"
+	}
 	if share := a.share(); share != "" {
 		return share
 	}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -25,18 +26,20 @@ type Grid struct {
 	Generations        []int            // 2 to 4
 	FalsePositiveRates []float64        // of the whole window; above 0, below 1
 	MaxObjects         []int64          // bytes of the largest object that is stored; 0 is edgeproxy's default
-	Stages             []Amount         // of, and inside, the capacity; at most half of it
+	Stages             []Amount         // of, and inside, the capacity; at most half of it. Auto is the proxy's own
 	Evictions          []model.Eviction // none: the proxy's own, see evictions
 	Exact              bool             // sets in place of filters
 }
 
-// defaults fills the empty lists: three policies at 5 % of the unique bytes, with the
-// proxy's own window and rotated at 1, 4 and 16 times c keys, and with sets also never.
-// Stages are tried only if policies, rotations and sets are not given: then the operator
-// does not know yet what to try. A million requests take less than a minute.
+// defaults fills the empty lists, at 5 % of the unique bytes. If policies, rotations and sets are not given, the operator
+// does not know yet what to try: that is second-hit as the proxy has it by default, and counting that waits for one to three
+// sightings more, with the proxy's own stage and without one, and with the proxy's own window. Otherwise it is three policies without a
+// stage, with the proxy's own window and rotated at 1, 4 and 16 times c keys, and with sets also never.
 func (g Grid) defaults() Grid {
-	if len(g.Policies) > 0 || len(g.Rotations) > 0 || g.Exact {
-		fill(&g.Stages, Amount{})
+	if len(g.Policies) == 0 && len(g.Rotations) == 0 && !g.Exact {
+		g.Rotations = []Rotation{{Unit: Fitted}}
+		g.Parameters = g.Parameters.with(policy.Counting, furtherSightings()...)
+		fill(&g.Stages, Amount{Auto: true}, Amount{})
 	}
 	if len(g.Rotations) == 0 {
 		g.Rotations = append([]Rotation{{Unit: Fitted}}, FixedRotations(g.Exact)...)
@@ -47,9 +50,12 @@ func (g Grid) defaults() Grid {
 	fill(&g.Generations, 2)
 	fill(&g.FalsePositiveRates, 0.01)
 	fill(&g.MaxObjects, 0)
-	fill(&g.Stages, Amount{}, Amount{Percent: 1}, Amount{Percent: 10})
+	fill(&g.Stages, Amount{})
 	return g
 }
+
+// furtherSightings are the values of more_than to try. Second-hit waits for as many sightings as 1.
+func furtherSightings() []float64 { return []float64{2, 3, 4} }
 
 // evictions returns the evictions to try at a capacity. Without any that is SizeAware, as in the proxy. A cache that is too small
 // for it is one that the proxy does not make either, and has the nearest exact one.
@@ -77,6 +83,17 @@ func FixedRotations(exact bool) []Rotation {
 // Parameters has the values to try of each policy's parameter, by the policy's name. A
 // policy without values has its default.
 type Parameters map[string][]float64
+
+// with returns p with these values for a policy that has none.
+func (p Parameters) with(of policy.Policy, values ...float64) Parameters {
+	if len(p[of.String()]) > 0 {
+		return p
+	}
+	out := Parameters{of.String(): values}
+	maps.Copy(out, p)
+	out[of.String()] = values
+	return out
+}
 
 // rules returns one rule of p for each value of its parameter.
 func (p Parameters) rules(of policy.Policy) []policy.Rule {

@@ -99,12 +99,19 @@ func TestDefaultsAskWhatNobodySaid(t *testing.T) {
 			t.Errorf("%s: got %d settings, want %d and one with %q:\n%s", name, len(got), wantSettings, wantPart, strings.Join(got, "\n"))
 		}
 	}
-	f("nothing said: four windows and three stages for both filters", Grid{}, 1+12+12, "size-aware 15000/150000 counting >4 at 2400 keys (16c)")
+	f("nothing said: second-hit and three of counting, with the stage and without", Grid{}, 1+2*(1+3), "size-aware 15000/150000 counting >4 auto 2 0.01")
+	f("the proxy's own stage leaves the largest object its room", Grid{MaxObjects: []int64{35_000}}, 1+2*(1+3), "size-aware 10000/150000 second-hit auto")
+	f("a number of sightings said: that one", Grid{Parameters: Parameters{"counting": {9}}}, 1+2*(1+1), "size-aware 0/150000 counting >9 auto 2 0.01")
+	f("another parameter said", Grid{Parameters: Parameters{"chance": {0.5}}}, 1+2*(1+3), "size-aware 0/150000 counting >2 auto 2 0.01")
 	f("a policy said: no stage", Grid{Policies: []admission.Policy{admission.SecondHit}}, 1+4, "size-aware 0/150000 second-hit at 150 keys (1c)")
-	f("the proxy's own window is among them", Grid{}, 1+12+12, "size-aware 0/150000 counting >4 auto 2 0.01")
+	f("a policy said: the proxy's own window is among them", Grid{Policies: []admission.Policy{admission.Counting}}, 1+4, "size-aware 0/150000 counting >4 auto 2 0.01")
+	f("a rotation said: three policies", Grid{Rotations: []Rotation{{Unit: Fitted}}}, 1+1+1, "size-aware 0/150000 counting >4 auto 2 0.01")
 	f("sets said: no stage, and never too", Grid{Exact: true}, 1+5+5, "size-aware 0/150000 second-hit never")
-	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+4+4, "size-aware 1500/150000 second-hit")
-	f("another capacity: as with nothing said", Grid{Capacities: []Amount{{Percent: 1}, {Percent: 10}}}, 2*(1+12+12), "lru 300/30000 ")
+	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+1+3, "size-aware 1500/150000 second-hit")
+	f("another capacity: as with nothing said", Grid{Capacities: []Amount{{Percent: 1}, {Percent: 10}}}, 1+4+1+8, "size-aware 30000/300000 ")
+	if got := written(t, Grid{}); got[1] != "size-aware 15000/150000 second-hit auto 2 0.01" {
+		t.Errorf("got %s behind the baseline, want what the proxy does by default", got[1])
+	}
 }
 
 func TestBaselineIsHiddenUnlessAskedFor(t *testing.T) {
@@ -220,10 +227,10 @@ func TestGridThatCannotWorkSaysWhy(t *testing.T) {
 	f(Grid{Capacities: []Amount{{Percent: 5}}}, trace.Facts{Requests: 1, Objects: 1, UniqueBytes: 10}, true,
 		"capacity 5%: want more than 0 bytes, such as a size; this log has 10 unique bytes")
 	many := Grid{Generations: []int{2, 3, 4}, FalsePositiveRates: make([]float64, 28)}
-	f(many, facts, true, "grid of 2017 settings: want at most 500; give fewer values to try")
+	f(many, facts, true, "grid of 673 settings: want at most 500; give fewer values to try")
 	// However many that were, they are not multiplied out.
 	huge := Grid{Generations: make([]int, 1e5), FalsePositiveRates: make([]float64, 1e5), Capacities: make([]Amount, 1e5)}
-	f(huge, facts, true, "grid of "+fmt.Sprintf("%.0f", 1e5*(1+2*4*3*1e10))+" settings: want at most 500; give fewer values to try")
+	f(huge, facts, true, "grid of "+fmt.Sprintf("%.0f", 1e5*(1+4*2*1e10))+" settings: want at most 500; give fewer values to try")
 }
 
 func TestCountOfSettingsIsTheirNumber(t *testing.T) {
@@ -231,7 +238,7 @@ func TestCountOfSettingsIsTheirNumber(t *testing.T) {
 		{},
 		{Exact: true},
 		{Policies: []admission.Policy{admission.Never, admission.Counting}, Parameters: Parameters{"counting": {1, 2, 3}}},
-		{Generations: []int{2, 3}, FalsePositiveRates: []float64{0.1, 0.2}, Capacities: []Amount{{Percent: 1}, {Percent: 2}}},
+		{Generations: []int{2, 3}, FalsePositiveRates: []float64{0.1, 0.2}, Capacities: []Amount{{Percent: 2}, {Percent: 10}}},
 		{Disks: []Amount{{}, {Bytes: 4 << 20}, {Bytes: 5 << 20}}},
 	} {
 		if got, want := g.defaults().count(), float64(len(written(t, g))); got != want {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"edgeproxy/internal/fit"
 	"edgeproxy/internal/model"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
@@ -214,7 +215,7 @@ func (g Grid) stages(gr *group, s model.Setting, facts trace.Facts) error {
 		stages = []Amount{{}}
 	}
 	for _, stage := range stages {
-		s.StageBytes = stage.of(gr.bytes)
+		s.StageBytes = gr.stageBytes(stage)
 		if s.StageBytes > gr.bytes/2 {
 			return &GridError{"stage", size(s.StageBytes), "at most half of the capacity, here " + size(gr.bytes/2)}
 		}
@@ -229,6 +230,18 @@ func (g Grid) stages(gr *group, s model.Setting, facts trace.Facts) error {
 		g.windows(gr, s, stage, facts)
 	}
 	return nil
+}
+
+// stageBytes returns the bytes of a stage. The proxy's own leaves the largest object its room.
+func (g *group) stageBytes(stage Amount) int64 {
+	if !stage.Auto {
+		return stage.of(g.bytes)
+	}
+	largest := min(defaultObjectBytes, fit.LargestBeside(g.bytes))
+	if limit := g.memoryLimit(0); limit > 0 && !g.unlimited() {
+		largest = limit
+	}
+	return fit.Stage(g.bytes, largest)
 }
 
 // windows adds s with every window.
@@ -278,6 +291,8 @@ func (g Grid) label(p *point, stage Amount) string {
 // staged describes the stage as it was asked for.
 func staged(stage Amount) string {
 	switch {
+	case stage.Auto:
+		return ", stage auto"
 	case stage.Percent > 0:
 		return ", stage " + stage.share()
 	case stage.Bytes > 0:

@@ -132,7 +132,7 @@ func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
 		}
 	}
 	last := results[len(results)-1]
-	if last["policy"] != "counting" || last["more_than"] != 4.0 || last["generations"] != 2.0 || !strings.HasPrefix(last["rotate"].(string), "at ") {
+	if last["policy"] != "counting" || last["more_than"] != 4.0 || last["generations"] != 2.0 || last["rotate"] != "auto" {
 		t.Errorf("last: got %v, want counting with its threshold, rotation and generations", last)
 	}
 }

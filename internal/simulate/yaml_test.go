@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,5 +179,29 @@ func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
 		if got := fmt.Sprint(r.remarks(&Group{CapacityBytes: 2 << 20, Eviction: e}, &Result{})); !strings.Contains(got, "Eviction was "+e) {
 			t.Errorf("%s: got %q, want it to be said", e, got)
 		}
+	}
+}
+
+// The stage auto is the one that the proxy has with the recommended lines if they say nothing of it.
+func TestTheStageAutoIsThatOfTheProxy(t *testing.T) {
+	const mib = 1 << 20
+	for _, limit := range []int64{0, mib / 8} {
+		r := replayed(t, tiny(t), Grid{
+			Capacities: []Amount{{Bytes: mib}, {Bytes: 25 * mib}, {Bytes: 33 * mib}, {Bytes: 64 * mib}}, MaxObjects: []int64{limit}, Evictions: lru(),
+		})
+		for i := range r.Groups {
+			res := &r.Groups[i].Results[1]
+			lines := r.yaml(&r.Groups[i], res)
+			without := slices.DeleteFunc(strings.Split(lines, "\n"), func(line string) bool { return strings.Contains(line, "stage_bytes: ") })
+			if got := int64(parsed(t, strings.Join(without, "\n")).Stage()); got != res.StageBytes || got != res.CapacityBytes/10 {
+				t.Errorf("%d bytes, objects up to %d: got %d bytes simulated, and %d in the proxy, want a tenth", res.CapacityBytes, res.MaxObjectBytes, res.StageBytes, got)
+			}
+		}
+	}
+	// Where the largest object needs the room there is less.
+	r := replayed(t, tiny(t), Grid{Capacities: []Amount{{Bytes: 4 * mib}}, MaxObjects: []int64{mib - mib/40}, Evictions: lru()})
+	res := &r.Groups[0].Results[1]
+	if want := int64(4*mib - 4*(mib-mib/40)); res.StageBytes != want || int64(parsed(t, r.yaml(&r.Groups[0], res)).Stage()) != want {
+		t.Errorf("got a stage of %d bytes, want the %d that are left", res.StageBytes, want)
 	}
 }
