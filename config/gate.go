@@ -19,7 +19,7 @@ const (
 
 const minStageBytes Size = fit.LeastStage
 
-// AutoStage, as Memory.StageBytes, is the stage that fits the rest: Config.Stage has its bytes.
+// AutoStage as Memory.StageBytes is the stage that fits the rest: Config.Stage has its bytes.
 const AutoStage Size = -1
 
 // autoWord is the word for it in the file.

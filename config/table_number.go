@@ -60,7 +60,7 @@ func (n *number[T]) take(from value) { n.scalar.take(&from.(*number[T]).scalar) 
 
 func (n *number[T]) check(v *validator, path string) {
 	x := *n.field
-	if n.orZero && x == 0 || n.besides != nil && x == *n.besides || !v.src.given(path) || !v.noErrorAt(path) {
+	if n.takes(x) || !v.src.given(path) || !v.noErrorAt(path) {
 		return
 	}
 	switch {
@@ -69,6 +69,11 @@ func (n *number[T]) check(v *validator, path string) {
 	case n.most != nil && x > *n.most:
 		v.fail(path, n.boundError(n.errorAbove, false, ""))
 	}
+}
+
+// takes reports whether x is a value outside the range that is taken.
+func (n *number[T]) takes(x T) bool {
+	return n.orZero && x == 0 || n.besides != nil && x == *n.besides
 }
 
 // boundError returns an error text: the setting's own words; or bound, if the other bound has
