@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// nearMean and nearWorst are how many points of hits a multiple may lie below the best one tried: in the
-	// mean of the caches, and in any of them.
-	nearMean, nearWorst = 0.5, 3.0
+	// nearMean and nearWorst are how many points of hits a multiple may lie below the best one tried, mostly the longest, which
+	// writes nearly twice as much: in the mean of the caches, and in any of them.
+	nearMean, nearWorst = 0.8, 4.5
 
 	// freeHits and freeWrites are what a floor may cost: points of hits more than the best floor tried, in the mean, and
 	// times as many writes as the floor with the fewest.
@@ -82,7 +82,7 @@ func chooseMultiple(tried []verdict) verdict {
 	return slices.MinFunc(tried, func(a, b verdict) int { return cmp.Compare(a.mean, b.mean) })
 }
 
-// chooseFloor picks the largest floor that is next to free: it is for caches of a few
+// chooseFloor picks the largest floor that is next to free, or the one with the fewest writes if none is: it is for caches of a few
 // objects, smaller than any tried, from whose requests nothing could be learnt without it.
 func chooseFloor(tried []verdict) verdict {
 	least := slices.MinFunc(tried, func(a, b verdict) int { return cmp.Compare(a.mean, b.mean) })
@@ -90,5 +90,8 @@ func chooseFloor(tried []verdict) verdict {
 	good := slices.DeleteFunc(slices.Clone(tried), func(v verdict) bool {
 		return v.mean > least.mean+freeHits || v.writes > fewest.writes*freeWrites
 	})
+	if len(good) == 0 {
+		return fewest
+	}
 	return slices.MaxFunc(good, func(a, b verdict) int { return cmp.Compare(a.length.Least, b.length.Least) })
 }

@@ -92,11 +92,12 @@ func TestTheRulePicksTheFewestWritesNearTheBest(t *testing.T) {
 			t.Errorf("got %d, want %d", got.length.PerObject, want)
 		}
 	}
-	f(2, chooseMultiple, far(at(1, 3.1, 0.1), 0.1), at(2, 2.5, 0.2), at(3, 0, 0.3))
-	f(2, chooseMultiple, far(at(1, 2, 0.1), 0.6), at(2, 2, 0.2), at(3, 0, 0.3))
-	f(3, chooseMultiple, at(1, 4, 0.1), at(2, 3.5, 0.2), at(3, 3.2, 0.3))
+	f(2, chooseMultiple, far(at(1, 4.6, 0.1), 0.1), far(at(2, 4.5, 0.2), 0.8), at(3, 0, 0.3))
+	f(2, chooseMultiple, far(at(1, 2, 0.1), 0.9), at(2, 2, 0.2), at(3, 0, 0.3))
+	f(3, chooseMultiple, at(1, 6, 0.1), at(2, 5, 0.2), at(3, 4.7, 0.3))
 	f(2, chooseFloor, at(1, 1, 0.1), at(2, 1.5, 0.11), at(3, 1.6, 0.11))
 	f(2, chooseFloor, at(1, 1, 0.1), at(2, 1.5, 0.11), at(3, 1, 0.12))
+	f(1, chooseFloor, at(1, 3, 0.1), at(2, 2, 0.11), at(3, 1, 0.12))
 }
 
 func TestJudgeNamesWhereALengthIsWorst(t *testing.T) {
