@@ -161,8 +161,8 @@ tiers: ## play requests against two edges and a shield, and print what each poli
 	@cd test/tiers && $(GO) test -run '^TestTable' -count=1 -timeout=$(TIMEOUT)
 
 .PHONY: evict
-evict: ## print what each eviction keeps of traces, models and made-up workloads: make evict [TRACES=dir]
-	$(GO) run ./test/evict --traces "$${TRACES:-../shared/traces}"
+evict: ## print what each eviction keeps of traces, models and made-up workloads, or of a disk: make evict [TRACES=dir] [DISK=yes]
+	$(GO) run ./test/evict --traces "$${TRACES:-../shared/traces}" $(if $(DISK),--disk)
 
 .PHONY: sweep
 sweep: ## print how windows of many lengths do, and which the rule picks: make sweep [TRACES=dir]

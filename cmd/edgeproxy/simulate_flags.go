@@ -45,7 +45,7 @@ func (s *simulation) defineFlags(cmd *cobra.Command) {
 		"at most a quarter of the capacity without the stage, or an eighth of the disk (default as the proxy: 8MiB, or 1GiB on the disk, and at most that)")
 	f.Var(listOf(&g.Stages, "size", parseStage), "stage", "part of the capacity for first sightings, a `size`, P%, or auto as the proxy (default 0%; with neither --policy, --rotate-... nor --exact auto,0%)")
 	f.Var(listOf(&g.Evictions, "list", parseEviction), "eviction",
-		strings.Join(model.EvictionNames(), ", ")+" (default size-aware, as the proxy; lru below its least capacity, 64KiB)")
+		strings.Join(model.EvictionNames(), ", ")+"; clairvoyant knows the future, to compare with (default "+string(model.Default)+", as the proxy; lru below its least capacity, 64KiB)")
 	f.BoolVar(&g.Exact, "exact", false, "remember sightings in exact sets instead of filters")
 	f.Var(&goalFlag{&s.goal}, "goal", "of the recommendation: "+strings.Join(simulate.Goals(), ", ")+" (default balanced)")
 	f.Var(&formatFlag{&s.format}, "format", "of the logs: "+strings.Join(trace.Formats(), ", ")+" (default: detected)")

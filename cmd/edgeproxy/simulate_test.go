@@ -263,6 +263,7 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitUsage, "--false-positive-rate 1e-14: want at least", "--false-positive-rate", "1e-14", missing)
 	f(exitUsage, "--capacity 65535 bytes: want at least 65536 bytes under ristretto", "--eviction", "ristretto", "--capacity", "65535B", missing)
 	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--eviction", "lru,ristretto", "--capacity", "64KiB", "--max-object", "16385B", missing)
+	f(exitUsage, "--disk 8388608 bytes: want 0 under clairvoyant", "--eviction", "lru,clairvoyant", "--disk", "8MiB", missing)
 	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--capacity", "64KiB", "--max-object", "16385B", missing)
 	f(exitUsage, "--fields target=a,bytes=b: want no other format than json, tsv or csv", "--fields", "target=a,bytes=b", "--format", "combined", missing)
 	f(exitUsage, "--ignore-times: want no --rotate-every beside it", "--ignore-times", "--rotate-every", "30m", missing)
@@ -330,7 +331,7 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 	}
 	f("max-object", "0", "want more than nothing")
 	f("max-object", "9", "want a size with a unit")
-	f("eviction", "fifo", "want lru, s3fifo, sieve, gdsf, competing, size-aware or ristretto")
+	f("eviction", "fifo", "want size-aware, size-aware-for-hits, size-aware-for-bytes, recency, ristretto, lru, s3fifo, sieve, gdsf or clairvoyant")
 	f("goal", "cheap", "want fewest_writes, balanced, most_hits")
 	f("format", "xml", "want seq, combined")
 	f("fields", "url", `"url": want ROLE=FIELD with a role of target, host, bytes`)
@@ -395,8 +396,8 @@ func TestAlwaysWithTheWindowOfTheProxyWasAnError(t *testing.T) {
 func TestSimulateEvictsAsTheProxyDoes(t *testing.T) {
 	log := writeFile(t, "access.log", webLog(3000))
 	got := simulatedBy(t, "--policy", "always", "--capacity", "1MiB,63KiB", log).Results
-	if len(got) != 2 || got[0].Eviction != "ristretto" || got[1].Eviction != "lru" {
-		t.Errorf("got %+v, want ristretto at 1 MiB and lru at 63 KiB", got)
+	if len(got) != 2 || got[0].Eviction != "size-aware" || got[1].Eviction != "lru" {
+		t.Errorf("got %+v, want size-aware at 1 MiB and lru at 63 KiB", got)
 	}
 }
 

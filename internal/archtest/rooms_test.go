@@ -122,7 +122,7 @@ func rooms() map[string]room {
 		"internal/model": {
 			ours: []string{
 				"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
-				"internal/eviction", "internal/fit", "internal/policy", "internal/reason", "internal/trace",
+				"internal/eviction", "internal/fit", "internal/policy", "internal/reason", "internal/rfc9111", "internal/trace",
 			},
 		},
 		"internal/nonblock": {unsafe: true, third: []string{"golang.org/x/sys"}},

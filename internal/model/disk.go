@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -24,18 +25,19 @@ const (
 	// edgeproxy accepts no disk below leastDisk: here it stands for a larger one, and has shorter segments.
 	leastDisk, shortSegment = 16 << 20, 64 << 10
 
-	maxHits   = 3 // most hits counted since the hand passed, two bits
-	keepShare = 2 // at most 1/keepShare of a dropped segment is rewritten
+	maxHits   = 3   // most hits counted since the hand passed, two bits
+	keepShare = 0.5 // most of a dropped segment that is rewritten
 
 	stayShare = 0.4 // least share of a segment with hits for it to stay for a lap
 	stayMost  = 16  // most segments that stay while room for one record is made
 )
 
 // disk is the tier behind the memory: an append-only log with one bound of bytes. Bodies of at least 32 KiB are evicted one by
-// one in place, smaller ones by the segment, whose records with hits are rewritten. A hand (CLOCK) visits what was written, or
-// spared, longest ago, of both kinds: a large record, or a segment, which counts from when it was full. It evicts records without
-// hits, and resets the hits of the others. It spares a segment with many hits as a whole.
+// one in place, smaller ones by the segment, whose records in demand are rewritten. A hand (CLOCK) visits what was written, or
+// spared, longest ago, of both kinds: a large record, or a segment, which counts from when it was full. It evicts records that are
+// not in demand, and resets the hits of the others. It spares a segment with much demand as a whole. The rule says what demand is.
 type disk struct {
+	rule diskRule
 	*nodes
 	maxBytes, segmentBytes int64
 	bytes                  int64 // of all records
@@ -49,26 +51,28 @@ type disk struct {
 
 	clock uint32 // goes up with each record written or spared
 	left  counters
+
+	rewrites []uint32 // room for the records that drop rewrites
 }
 
 // segment is a range of the small records, in the order in which they were written.
 type segment struct {
-	full    uint32 // when it was full, or last spared; never for the one that is being written
+	full    uint32 // when it was full, or last spared; unfilled for the one that is being written
 	first   uint32 // index of its first record
 	records int64
 	bytes   int64
 }
 
-func newDisk(maxBytes int64, objects []trace.Object) *disk {
+func newDisk(maxBytes int64, e DiskEviction, objects []trace.Object) *disk {
 	n := newNodes(objects)
 	return &disk{
-		nodes: n, maxBytes: maxBytes, segmentBytes: segmentBytes(maxBytes),
+		rule: newDiskRule(e, n), nodes: n, maxBytes: maxBytes, segmentBytes: segmentBytes(maxBytes),
 		large: newChain(n, large), small: newChain(n, small), spared: make([]uint32, len(objects)),
 	}
 }
 
-// never is later than any other time.
-const never = math.MaxUint32
+// unfilled is later than any other time.
+const unfilled = math.MaxUint32
 
 func segmentBytes(maxBytes int64) int64 {
 	least := int64(minSegment)
@@ -102,11 +106,13 @@ func (d *disk) isLarge(i uint32) bool { return d.objects[i].Size >= largeFrom }
 
 // hit reports whether object i is there, and counts its use.
 func (d *disk) hit(i uint32) bool {
+	d.rule.now++
 	n := &d.of[i]
 	if n.at == unlinked {
 		return false
 	}
 	n.uses, n.hit = min(n.uses+1, maxHits), true
+	d.rule.used(i, false)
 	return true
 }
 
@@ -117,6 +123,7 @@ func (d *disk) store(i uint32) {
 		d.makeRoom()
 	}
 	d.of[i].uses, d.of[i].hit = 0, false
+	d.rule.used(i, true)
 	d.append(i)
 }
 
@@ -136,7 +143,7 @@ func (d *disk) append(i uint32) {
 		if last >= 0 {
 			d.segments[last].full = d.clock
 		}
-		d.segments = append(d.segments, segment{full: never, first: i})
+		d.segments = append(d.segments, segment{full: unfilled, first: i})
 		last++
 	}
 	d.segments[last].records++
@@ -152,8 +159,9 @@ func (d *disk) makeRoom() {
 		return
 	}
 	d.large.remove(at)
+	d.rule.visit(at)
 	n := &d.of[at]
-	if n.uses == 0 {
+	if d.rule.demand(at) == 0 {
 		d.bytes -= d.record(at)
 		d.left.evicted(n)
 		return
@@ -168,7 +176,8 @@ func (d *disk) makeRoom() {
 func (d *disk) lookAtSegment() {
 	s := d.segments[0]
 	d.segments = d.segments[:copy(d.segments, d.segments[1:])]
-	if s.full == never || d.stayed == stayMost || float64(d.inDemand(s)) < stayShare*float64(d.segmentBytes) {
+	d.visit(s)
+	if s.full == unfilled || d.stayed == stayMost || !d.rule.spares() || float64(d.inDemand(s)) < stayShare*float64(d.segmentBytes) {
 		d.drop(s)
 		return
 	}
@@ -182,10 +191,21 @@ func (d *disk) lookAtSegment() {
 	d.segments = slices.Insert(d.segments, len(d.segments)-1, s)
 }
 
-// inDemand returns the bytes of the records of s with hits.
+// visit notes that the hand comes by s.
+func (d *disk) visit(s segment) {
+	if d.rule.worth == nil {
+		return
+	}
+	for n, i := s.records, s.first; n > 0; n-- {
+		d.rule.visit(i)
+		i = d.of[i].newer
+	}
+}
+
+// inDemand returns the bytes of the records of s that are in demand.
 func (d *disk) inDemand(s segment) (bytes int64) {
 	for n, i := s.records, s.first; n > 0; n-- {
-		if d.of[i].uses > 0 {
+		if d.rule.demand(i) > 0 {
 			bytes += d.record(i)
 		}
 		i = d.of[i].newer
@@ -193,28 +213,24 @@ func (d *disk) inDemand(s segment) (bytes int64) {
 	return bytes
 }
 
-// drop frees a segment. Its records with the most hits are rewritten, up to half of its bytes, without their hits; the others are
-// evicted.
+// drop frees a segment. Its records in most demand are rewritten, without their hits, as far as there is room; the others are evicted.
 func (d *disk) drop(s segment) {
 	d.bytes -= s.bytes
-	room := s.bytes / keepShare
-	for hits := uint8(maxHits); hits > 0; hits-- {
-		i := s.first
-		for range s.records {
-			next, n := d.of[i].newer, &d.of[i]
-			if bytes := d.record(i); n.uses == hits && bytes <= room {
-				room -= bytes
-				s.records--
-				if i == s.first {
-					s.first = next
-				}
-				d.small.remove(i)
-				n.uses = 0
-				d.append(i)
-				d.left.rewritten += bytes
-			}
-			i = next
+	room := int64(float64(s.bytes) * d.rule.share())
+	for _, i := range d.demanded(s) {
+		bytes := d.record(i)
+		if bytes > room {
+			continue
 		}
+		room -= bytes
+		s.records--
+		if i == s.first {
+			s.first = d.of[i].newer
+		}
+		d.small.remove(i)
+		d.of[i].uses = 0
+		d.append(i)
+		d.left.rewritten += bytes
 	}
 	for i := s.first; s.records > 0; s.records-- {
 		next := d.of[i].newer
@@ -222,6 +238,19 @@ func (d *disk) drop(s segment) {
 		d.left.evicted(&d.of[i])
 		i = next
 	}
+}
+
+// demanded returns the records of s that are in demand, those in most demand first. The result is valid until the next call.
+func (d *disk) demanded(s segment) []uint32 {
+	d.rewrites = d.rewrites[:0]
+	for n, i := s.records, s.first; n > 0; n-- {
+		if d.rule.demand(i) > 0 {
+			d.rewrites = append(d.rewrites, i)
+		}
+		i = d.of[i].newer
+	}
+	slices.SortStableFunc(d.rewrites, func(a, b uint32) int { return cmp.Compare(d.rule.demand(b), d.rule.demand(a)) })
+	return d.rewrites
 }
 
 func (d *disk) held() (objects, bytes int64) { return d.small.count + d.large.count, d.bytes }

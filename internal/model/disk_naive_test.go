@@ -177,7 +177,7 @@ func (n *naiveTiers) evict() {
 		if !n.stay(at) {
 			n.drop(at.segment)
 		}
-	case at.hits > 0:
+	case at.hits > 0 && n.s.DiskEviction != DiskFIFO:
 		at.hits = 0
 		n.clock++
 		at.age = n.clock
@@ -198,7 +198,7 @@ func (n *naiveTiers) stay(r *naiveRecord) bool {
 			hit += o.bytes
 		}
 	}
-	if 5*hit < 2*n.segment() || r.age == 1<<40 || n.stayed == 16 {
+	if n.s.DiskEviction != DiskSIEVE || 5*hit < 2*n.segment() || r.age == 1<<40 || n.stayed == 16 {
 		return false
 	}
 	n.stays++
@@ -223,7 +223,13 @@ func (n *naiveTiers) drop(segment int) {
 			n.remove(r)
 		}
 	}
-	room /= 2
+	switch n.s.DiskEviction {
+	case DiskFIFO:
+		room = 0
+	case DiskHits:
+	default:
+		room /= 2
+	}
 	slices.SortStableFunc(all, func(a, b *naiveRecord) int { return cmp.Compare(b.hits, a.hits) })
 	for _, r := range all {
 		if r.hits > 0 && r.bytes <= room {

@@ -48,7 +48,8 @@ func TestTwoTiersAgreeWithTheNaiveModel(t *testing.T) {
 				t.Errorf("written %d, of it again %d, copies %d, held %d; want %d, %d, %d, %d",
 					got.DiskWriteBytes, got.DiskRewrittenBytes, got.MemoryWrites, got.Objects, n.bytes, n.again, n.copies, len(n.disk))
 			}
-			if got.Evictions == 0 || got.DiskRewrittenBytes == 0 || got.MemoryWrites == 0 || n.stays == 0 {
+			again, stays := s.DiskEviction != DiskFIFO, s.DiskEviction == DiskSIEVE
+			if got.Evictions == 0 || (got.DiskRewrittenBytes > 0) != again || got.MemoryWrites == 0 || (n.stays > 0) != stays {
 				t.Errorf("the requests try too little: %d segments stayed, %+v", n.stays, got)
 			}
 			identities(t, r)
@@ -61,12 +62,14 @@ func TestTwoTiersAgreeWithTheNaiveModel(t *testing.T) {
 	f("counting with a stage", func(s *Setting) { s.Policy, s.MoreThan, s.StageBytes = admission.Counting, 2, 50_000 })
 	f("small objects in memory", func(s *Setting) { s.MaxObjectBytes = 2000 })
 	f("almost no memory", func(s *Setting) { s.CapacityBytes = 6000 })
+	f("nothing is written again", func(s *Setting) { s.DiskEviction = DiskFIFO })
+	f("all that was hit is written again", func(s *Setting) { s.DiskEviction = DiskHits })
 }
 
 // The counts must hold together with every memory, and the bound must be kept.
 func TestIdentitiesOfTwoTiers(t *testing.T) {
 	objects, accesses := madeUpForDisk(3, 6000)
-	for _, e := range Evictions() {
+	for _, e := range blindEvictions() {
 		for _, p := range policy.All() {
 			for _, stage := range []int64{0, 40_000} {
 				t.Run(fmt.Sprintf("%s/%s/stage %d", e, p, stage), func(t *testing.T) {
@@ -85,6 +88,49 @@ func TestIdentitiesOfTwoTiers(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// By worth the counts hold together as well, what is popular stays, and the same requests give the same result.
+func TestADiskByWorthKeepsWhatIsPopular(t *testing.T) {
+	objects, accesses := madeUpForDisk(17, 12_000)
+	s := onDiskToo()
+	s.DiskEviction = DiskFIFO
+	fifo := play(t, s, objects, accesses)
+	for _, e := range []DiskEviction{DiskWorth, DiskLogWorth} {
+		s.DiskEviction = e
+		r := newRun(t, s, objects)
+		r.Requests(accesses)
+		identities(t, r)
+		got := r.Result()
+		if got.Hits <= fifo.Hits || got.DiskRewrittenBytes == 0 || got != play(t, s, objects, accesses) {
+			t.Errorf("%s: got %+v, want more than the %d hits of fifo, something written again, and the same in each run", e, got, fifo.Hits)
+		}
+	}
+}
+
+// Worth is uses by age and size, and what is above the mean of what the hand saw is in demand.
+func TestDemandByWorthIsWhatIsAboveTheMean(t *testing.T) {
+	objects := []trace.Object{{Size: 1000}, {Size: 1000}, {Size: 1_000_000}}
+	for _, e := range []DiskEviction{DiskWorth, DiskLogWorth} {
+		r := newDiskRule(e, newNodes(objects))
+		r.now = 1
+		for i := range objects {
+			r.used(uint32(i), true)
+		}
+		r.now = 10
+		r.used(1, false)
+		for i := range objects {
+			r.visit(uint32(i))
+		}
+		// 0 was used once, 9 look-ups ago, 1 twice, just now, and 2 is large.
+		if a, b, c := r.worthOf(0), r.worthOf(1), r.worthOf(2); !(b > a && a > c) || r.demand(1) == 0 || r.demand(2) != 0 {
+			t.Errorf("%s: got worths %v, %v, %v, and demands of %v and %v; want the second in demand alone", e, a, b, c, r.demand(1), r.demand(2))
+		}
+		r.used(1, true)
+		if r.worth[1].times != 1 {
+			t.Errorf("%s: got %d uses after another store, want 1", e, r.worth[1].times)
 		}
 	}
 }

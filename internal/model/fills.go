@@ -3,7 +3,7 @@ package model
 // fills remembers, for each object, whether its last fill was held back, and in
 // which generation.
 type fills struct {
-	marks       []mark // nil: nothing is held back
+	marks       []mark // nil: the policy holds nothing back
 	generations uint32 // 0: the window never ends
 }
 
@@ -23,7 +23,11 @@ func (f *fills) regret(i, now uint32) bool {
 	return f.generations == 0 || now+1-f.marks[i].held < f.generations
 }
 
-func (f *fills) heldBack(i, now uint32) { f.marks[i].held = now + 1 }
+func (f *fills) heldBack(i, now uint32) {
+	if f.marks != nil {
+		f.marks[i].held = now + 1
+	}
+}
 
 func (f *fills) written(i uint32) {
 	if f.marks != nil {

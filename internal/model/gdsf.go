@@ -70,6 +70,16 @@ func (g *gdsf) evict() {
 	}
 }
 
+func (g *gdsf) drop(i uint32) (was bool) {
+	if g.ranked[i].index == 0 {
+		return false
+	}
+	g.order.remove(i)
+	g.bytes -= g.space(i)
+	g.left.objects--
+	return true
+}
+
 func (g *gdsf) held() (objects, bytes int64) { return g.left.objects, g.bytes }
 
 func (g *gdsf) counters() counters { return g.left }
@@ -94,14 +104,21 @@ func (h *byPriority) push(i uint32) {
 
 // pop removes the first object, and returns it.
 func (h *byPriority) pop() uint32 {
-	first, last := h.all[0], len(h.all)-1
-	h.all[0] = h.all[last]
-	h.all = h.all[:last]
-	if last > 0 {
-		h.down(0)
-	}
-	h.of[first].index = 0
+	first := h.all[0]
+	h.remove(first)
 	return first
+}
+
+// remove removes an object that is there.
+func (h *byPriority) remove(i uint32) {
+	at, last := int(h.of[i].index-1), len(h.all)-1
+	h.all[at] = h.all[last]
+	h.all = h.all[:last]
+	if at < last {
+		h.down(at)
+		h.up(at)
+	}
+	h.of[i].index = 0
 }
 
 func (h *byPriority) less(a, b int) bool { return h.of[h.all[a]].priority < h.of[h.all[b]].priority }

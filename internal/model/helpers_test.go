@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,12 +79,10 @@ func exactSecondHit(capacity int64) Setting {
 	}
 }
 
-// exactEvictions are the evictions that are the same in each run.
-func exactEvictions() (out []Eviction) {
-	for _, e := range Evictions() {
-		if !e.OfTheProxy() {
-			out = append(out, e)
-		}
-	}
-	return out
+// blindEvictions are the evictions that do not know the future.
+func blindEvictions() []Eviction {
+	return slices.DeleteFunc(Evictions(), func(e Eviction) bool { return e == Clairvoyant })
 }
+
+// exactEvictions are those of them that are the same in each run.
+func exactEvictions() []Eviction { return slices.DeleteFunc(blindEvictions(), Eviction.OfTheProxy) }

@@ -34,6 +34,13 @@ func (l *lru) store(i uint32) {
 	l.push(i)
 }
 
+func (l *lru) drop(i uint32) (was bool) {
+	if was = l.of[i].at == queue; was {
+		l.remove(i)
+	}
+	return was
+}
+
 func (l *lru) held() (objects, bytes int64) { return l.count, l.bytes }
 
 func (l *lru) counters() counters {

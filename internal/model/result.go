@@ -3,9 +3,9 @@ package model
 // Result has the counters of a Run. Counts of bytes are of whole objects, each with its largest size; a HEAD counts none. The
 // JSON names are those of the report of simulate.
 //
-//	Requests = Hits + OriginRequests
+//	Requests = Hits + Validations + OriginRequests
 //	OriginRequests = (Writes - Promotions) + HeldBack + TooLarge + HeadMisses
-//	Writes = Objects + Evictions
+//	Writes = Objects + Evictions + Expired
 type Result struct {
 	Requests     int64 `json:"requests"`
 	RequestBytes int64 `json:"request_bytes"`
@@ -38,6 +38,11 @@ type Result struct {
 	// stored either, and has no bytes.
 	HeadMisses int64 `json:"head_misses,omitempty"`
 
+	// Validations were answered with what is stored, after the origin had said, without a body, that it still holds. They are neither
+	// hits nor among OriginRequests.
+	Validations     int64 `json:"validations,omitempty"`
+	ValidationBytes int64 `json:"validation_bytes,omitempty"`
+
 	OriginRequests int64 `json:"origin_requests"`
 	OriginBytes    int64 `json:"origin_bytes"`
 
@@ -59,10 +64,12 @@ type Result struct {
 	MemoryWrites     int64 `json:"memory_writes,omitempty"`
 	MemoryWriteBytes int64 `json:"memory_write_bytes,omitempty"`
 
-	// Objects are in the main part now. Evictions left it, StoresNeverHit of them without a hit.
+	// Objects are in the main part now. Evictions left it to make room, StoresNeverHit of them without a hit. Expired left it because
+	// they could be neither used nor validated any more.
 	Objects        int64 `json:"objects_held"`
 	Evictions      int64 `json:"evictions"`
 	StoresNeverHit int64 `json:"stores_never_hit"`
+	Expired        int64 `json:"expired,omitempty"`
 
 	// Rotations is how often the window was rotated.
 	Rotations int64 `json:"rotations"`

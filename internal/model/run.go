@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -27,8 +28,10 @@ type Run struct {
 
 // storage models what would be stored, and where.
 type storage interface {
-	// find returns where the object is, and counts a use of it.
-	find(i uint32) place
+	// find returns where the object is at this time, in Unix nanoseconds, and counts a use of it.
+	find(i uint32, now int64) place
+	// renew notes that an object that find has just called stale was validated.
+	renew(i uint32)
 	// keep stores an object that is nowhere, or does not. It returns Stored, HeldBack, Staged or TooLarge.
 	keep(i uint32, admit bool) Outcome
 	// promote writes an object that find has just seen in the stage into the main
@@ -51,33 +54,51 @@ const (
 	inStage
 	inMain // with two tiers: in the memory
 	onDisk
+	stale   // in the main part, and to be validated
+	expired // it was in the main part, and is of no use any more
 )
 
 // counters has the results of the writes into the main part.
 type counters struct {
 	objects             int64 // held now
-	evictions, neverHit int64 // those that left; and of these, the ones without a hit
+	evictions, neverHit int64 // those that made room; and of these, the ones without a hit
+	expired             int64 // those that left because they had expired
 
 	// With a disk, which is the main part then:
 	diskBytes, rewritten int64 // written to it; and of them, not for the first time
 	copies, copyBytes    int64 // from it into the memory
 }
 
-// New prepares a Run of s over objects, which are shared, indexed by Access.Object, and must not change until Close. The error
-// names every fault of s.
-func New(s Setting, objects []trace.Object) (*Run, error) {
+// Input is what a Run has to know of the trace before the requests. It is shared by Runs, and must not change until Close.
+type Input struct {
+	Objects []trace.Object // by Access.Object
+	Future  *Future        // of all requests, for Clairvoyant; the others do not look at it
+
+	// Lifetimes are those of the objects; nil: none expires. With them a Run takes 36 bytes more for each object. A disk has none.
+	Lifetimes []Lifetime
+}
+
+// New is NewOf for a trace of which only the objects are known.
+func New(s Setting, objects []trace.Object) (*Run, error) { return NewOf(s, Input{Objects: objects}) }
+
+// NewOf prepares a Run of s over in. The error names every fault of s.
+func NewOf(s Setting, in Input) (*Run, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("model a cache: %w", err)
 	}
+	objects := in.Objects
 	if len(objects) >= math.MaxUint32 {
 		return nil, fmt.Errorf("model a cache: %d objects: want fewer than 2^32-1", len(objects))
+	}
+	if s.Eviction == Clairvoyant && in.Future == nil {
+		return nil, errors.New("model a cache: no future: clairvoyant wants that of the requests")
 	}
 	r := &Run{objects: objects, rule: s.Rule}
 	if s.Policy.HoldsBack() != reason.None {
 		r.marks = make([]mark, len(objects))
 	}
 	var err error
-	if r.storage, err = newStorage(s, objects); err != nil {
+	if r.storage, err = newStorage(s, in); err != nil {
 		return nil, fmt.Errorf("model a cache: %w", err)
 	}
 	if s.Policy.Remembers() {
@@ -90,18 +111,21 @@ func New(s Setting, objects []trace.Object) (*Run, error) {
 	return r, nil
 }
 
-func newStorage(s Setting, objects []trace.Object) (storage, error) {
-	if s.DiskBytes > 0 {
-		return newTiers(s, objects)
+func newStorage(s Setting, in Input) (storage, error) {
+	if s.DiskBytes > 0 && in.Lifetimes != nil {
+		return nil, errors.New("lifetimes: want none with a disk")
 	}
-	return newMemory(s, objects)
+	if s.DiskBytes > 0 {
+		return newTiers(s, in)
+	}
+	return newMemory(s, in)
 }
 
-func newMemory(s Setting, objects []trace.Object) (memory, error) {
+func newMemory(s Setting, in Input) (memory, error) {
 	if s.Eviction.OfTheProxy() {
-		return newMemoryTier(s, objects)
+		return newMemoryTier(s, in)
 	}
-	return newExactStorage(s, objects), nil
+	return newExactStorage(s, in), nil
 }
 
 // Request takes the next request of the trace and returns its outcome. Times must not go backwards; an earlier time counts as the
@@ -117,7 +141,7 @@ func (r *Run) Request(a trace.Access) Outcome {
 	c.Requests++
 	c.RequestBytes += sent
 	o := Hit
-	switch r.storage.find(i) {
+	switch r.storage.find(i, a.At) {
 	case inMain:
 	case inStage:
 		o = r.promote(i, size, admit)
@@ -125,17 +149,29 @@ func (r *Run) Request(a trace.Access) Outcome {
 		o = DiskHit
 		c.DiskHits++
 		c.DiskHitBytes += sent
+	case stale:
+		r.storage.renew(i)
+		c.Validations++
+		c.ValidationBytes += sent
+		return Validated
+	case expired: // what was stored is fetched again whatever the policy says
+		return r.miss(a, true)
 	default:
-		if a.Head {
-			c.OriginRequests++
-			c.HeadMisses++
-			return HeadMiss
-		}
-		return r.fill(i, size, admit)
+		return r.miss(a, admit)
 	}
 	c.Hits++
 	c.HitBytes += sent
 	return o
+}
+
+// miss handles a request that nothing stored answers.
+func (r *Run) miss(a trace.Access, admit bool) Outcome {
+	if a.Head {
+		r.counts.OriginRequests++
+		r.counts.HeadMisses++
+		return HeadMiss
+	}
+	return r.fill(a.Object, r.objects[a.Object].Size, admit)
 }
 
 // lookAhead is how many requests are prefetched before the first of them is handled: enough for the processor to wait for memory
@@ -259,7 +295,7 @@ func (r *Run) Result() Result {
 	out.HitRatio = ratio(out.Hits, out.Requests)
 	out.ByteHitRatio = ratio(out.HitBytes, out.RequestBytes)
 	b := r.storage.counters()
-	out.Objects, out.Evictions, out.StoresNeverHit = b.objects, b.evictions, b.neverHit
+	out.Objects, out.Evictions, out.StoresNeverHit, out.Expired = b.objects, b.evictions, b.neverHit, b.expired
 	out.MemoryWrites, out.MemoryWriteBytes = b.copies, b.copyBytes
 	out.DiskWriteBytes, out.DiskRewrittenBytes = b.diskBytes, b.rewritten
 	out.WriteAmplification = ratio(b.diskBytes, out.WriteBytes)

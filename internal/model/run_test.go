@@ -67,10 +67,10 @@ func identities(t *testing.T, r *Run) {
 			t.Errorf("%s: got %d, want %d (%+v)", name, got, want, c)
 		}
 	}
-	same("hits + origin requests", c.Hits+c.OriginRequests, c.Requests)
-	same("bytes of hits and of the origin", c.HitBytes+c.OriginBytes, c.RequestBytes)
+	same("hits + validations + origin requests", c.Hits+c.Validations+c.OriginRequests, c.Requests)
+	same("bytes of hits, of validations and of the origin", c.HitBytes+c.ValidationBytes+c.OriginBytes, c.RequestBytes)
 	same("direct writes + held back + too large", c.Writes-c.Promotions+c.HeldBack+c.TooLarge+c.HeadMisses, c.OriginRequests)
-	same("held + evicted", c.Objects+c.Evictions, c.Writes)
+	same("held + evicted + expired", c.Objects+c.Evictions+c.Expired, c.Writes)
 	if c.StoresNeverHit > c.Evictions {
 		t.Errorf("stores never hit: got %d, want at most the %d evictions", c.StoresNeverHit, c.Evictions)
 	}
@@ -82,7 +82,7 @@ func identities(t *testing.T, r *Run) {
 // The counts must hold together with filters and with the proxy's own tier too.
 func TestIdentities(t *testing.T) {
 	objects, accesses := madeUp(3, 1000, 5000)
-	for _, e := range Evictions() {
+	for _, e := range blindEvictions() {
 		for _, p := range policy.All() {
 			for _, stage := range []int64{0, 1 << 16} {
 				t.Run(fmt.Sprintf("%s/%s/stage %d", e, p, stage), func(t *testing.T) {
@@ -214,6 +214,7 @@ func TestNewNamesEveryFault(t *testing.T) {
 	f("stage below zero", func(s *Setting) { s.StageBytes = -1 }, "stage")
 	f("eviction", func(s *Setting) { s.Eviction = "random" }, "eviction")
 	f("policy", func(s *Setting) { s.Policy = 99 }, "policy")
+	f("eviction of the disk", func(s *Setting) { s.DiskEviction = "sieve" }, "disk_eviction")
 	f("counting", func(s *Setting) { s.Policy, s.MoreThan = admission.Counting, 15 }, "more_than")
 	f("counting nothing", func(s *Setting) { s.Policy, s.MoreThan = admission.Counting, 0 }, "more_than")
 	f("generations", func(s *Setting) { s.Generations = 1 }, "generations")

@@ -120,6 +120,18 @@ func (s *s3fifo) remember(i uint32) {
 	s.ghost.push(i)
 }
 
+func (s *s3fifo) drop(i uint32) (was bool) {
+	switch s.of[i].at {
+	case small:
+		s.small.remove(i)
+	case large:
+		s.large.remove(i)
+	default:
+		return false
+	}
+	return true
+}
+
 func (s *s3fifo) held() (objects, bytes int64) {
 	return s.small.count + s.large.count, s.small.bytes + s.large.bytes
 }

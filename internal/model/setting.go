@@ -26,11 +26,18 @@ const (
 	S3FIFO Eviction = "s3fifo" // three FIFO queues; Yang et al., SOSP 2023
 	SIEVE  Eviction = "sieve"  // one queue and a hand; Zhang et al., NSDI 2024
 	GDSF   Eviction = "gdsf"   // GreedyDual-Size-Frequency; Cherkasova, 1998
+
+	// Clairvoyant knows the future: a bound of hits to compare with, that no cache can have. It decides itself what it stores, so the policy is
+	// always, and there is no stage. It is of one tier, so there is no disk. See Input.Future.
+	Clairvoyant Eviction = "clairvoyant"
 )
+
+// Default is the eviction that the proxy has unless it is told otherwise: the default of cache.memory.eviction.
+const Default = SizeAware
 
 // Evictions returns all evictions.
 func Evictions() []Eviction {
-	return []Eviction{SizeAware, SizeAwareForHits, SizeAwareForBytes, Recency, Ristretto, LRU, S3FIFO, SIEVE, GDSF}
+	return []Eviction{SizeAware, SizeAwareForHits, SizeAwareForBytes, Recency, Ristretto, LRU, S3FIFO, SIEVE, GDSF, Clairvoyant}
 }
 
 // EvictionNames returns the names of all evictions.
@@ -88,6 +95,9 @@ type Setting struct {
 	// largest object that is stored on it; 0 is a quarter of it, which is the maximum.
 	DiskBytes, DiskObjectBytes int64
 
+	// DiskEviction is what the disk keeps; the zero value is what the proxy does.
+	DiskEviction DiskEviction
+
 	// MaxObjectBytes is the largest object that is stored, in memory if there is a disk; 0 is all that fits the main part. With
 	// an eviction of the proxy it is at most a quarter of the main part, which 0 means then; the capacity is at least 64 KiB.
 	MaxObjectBytes int64
@@ -121,20 +131,29 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 	if s.StageBytes < 0 || s.StageBytes > s.CapacityBytes/stageShare {
 		wrong("stage", s.StageBytes, "0 bytes, or up to half of the capacity")
 	}
-	if s.DiskBytes != 0 && s.DiskBytes < minDiskBytes {
-		wrong("disk", inBytes(s.DiskBytes), "at least "+inBytes(minDiskBytes)+", or 0 for none")
-	}
-	if s.DiskObjectBytes < 0 {
-		wrong("disk_object", s.DiskObjectBytes, "a number of bytes, or 0 for a quarter of the disk")
-	}
+	s.checkDisk(wrong)
 	if s.MaxObjectBytes < 0 {
 		wrong("max_object", s.MaxObjectBytes, "a number of bytes, or 0 for what fits")
 	}
 	switch {
 	case s.Eviction.OfTheProxy():
 		s.checkTier(wrong)
+	case s.Eviction == Clairvoyant:
+		s.checkClairvoyant(wrong)
 	case !slices.Contains(Evictions(), s.Eviction):
 		wrong("eviction", fmt.Sprintf("%q", string(s.Eviction)), OneOfEvictions())
+	}
+}
+
+func (s Setting) checkDisk(wrong wrongFunc) {
+	if s.DiskBytes != 0 && s.DiskBytes < minDiskBytes {
+		wrong("disk", inBytes(s.DiskBytes), "at least "+inBytes(minDiskBytes)+", or 0 for none")
+	}
+	if s.DiskObjectBytes < 0 {
+		wrong("disk_object", s.DiskObjectBytes, "a number of bytes, or 0 for a quarter of the disk")
+	}
+	if !slices.Contains(DiskEvictions(), s.DiskEviction) {
+		wrong("disk_eviction", fmt.Sprintf("%q", string(s.DiskEviction)), "nothing, fifo, hits, worth or log-worth")
 	}
 }
 
@@ -145,6 +164,19 @@ func (s Setting) checkTier(wrong wrongFunc) {
 	}
 	if most := (s.CapacityBytes - s.StageBytes) / objectShare; s.MaxObjectBytes > most && most > 0 {
 		wrong("max_object", inBytes(s.MaxObjectBytes), "at most "+inBytes(most)+" under "+string(s.Eviction)+", a quarter of the capacity without the stage")
+	}
+}
+
+// checkClairvoyant reports settings that would not matter.
+func (s Setting) checkClairvoyant(wrong wrongFunc) {
+	if s.Policy != policy.Always {
+		wrong("policy", s.Policy, "always under clairvoyant, which decides itself what it stores")
+	}
+	if s.StageBytes > 0 {
+		wrong("stage", inBytes(s.StageBytes), "0 under clairvoyant, which decides itself what it stores")
+	}
+	if s.DiskBytes > 0 {
+		wrong("disk", inBytes(s.DiskBytes), "0 under clairvoyant, which is of one tier")
 	}
 }
 

@@ -49,6 +49,18 @@ func (s *sieve) evict() {
 	}
 }
 
+func (s *sieve) drop(i uint32) (was bool) {
+	n := &s.of[i]
+	if n.at != queue {
+		return false
+	}
+	if s.hand == i {
+		s.hand = n.newer
+	}
+	s.remove(i)
+	return true
+}
+
 func (s *sieve) held() (objects, bytes int64) { return s.count, s.bytes }
 
 func (s *sieve) counters() counters {

@@ -14,18 +14,19 @@ const (
 	markBytes   = 8
 	countsBytes = 4
 	chainBytes  = 12
-	useBytes    = 16 + 16          // of competing: a use, and a place in its ranking
 	rankedBytes = 24 + 4           // of gdsf: a priority, and a place in its heap
+	knownBytes  = 16 + 4           // of clairvoyant: what it knows, and a place among the objects held
 	diskBytes   = 2*chainBytes + 4 // a node on the disk, the last hit in the memory's window, and when it was spared
 	entryBytes  = 640
-	leastEntry  = 500 // least size of an entry in the capacity, its head included
-	tableShare  = 32
+
+	diskUseBytes = 8   // what a record was used for, where that decides
+	leastEntry   = 500 // least size of an entry in the capacity, its head included
+	tableShare   = 32
 
 	minTableBytes = 1 << 20
 )
 
-// Memory returns about how many bytes a Run of s takes for so many objects of so many bytes together, without the objects
-// themselves. It is rather too high than too low, for callers that run several at a time.
+// Memory returns about how many bytes a Run of s takes for so many objects of so many bytes together, without its Input. It is rather too high than too low, for callers that run several at a time.
 func (s Setting) Memory(objects int, totalBytes int64) int64 {
 	n := int64(objects)
 	each := int64(0)
@@ -37,6 +38,9 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 	}
 	if s.DiskBytes > 0 {
 		each += diskBytes
+		if s.DiskEviction.byWorth() {
+			each += diskUseBytes
+		}
 	}
 	out := int64(0)
 	if s.Eviction.OfTheProxy() {
@@ -57,10 +61,14 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 
 // mainBytes is the memory for an object in a main part of this exact eviction.
 func (e Eviction) mainBytes() int64 {
-	if e == GDSF {
+	switch e {
+	case GDSF:
 		return rankedBytes
+	case Clairvoyant:
+		return knownBytes
+	default:
+		return chainBytes
 	}
-	return chainBytes
 }
 
 // FilterBytes returns the memory of the proxy's filter for the policy of s, which must have one, with room for so many keys in

@@ -9,6 +9,7 @@ type exactStorage struct {
 	objects []trace.Object
 	main    mainPart
 	stage   *stage // nil: none
+	ages    *ages  // nil: nothing expires
 	largest int64  // bytes of the largest object stored
 }
 
@@ -18,26 +19,34 @@ type mainPart interface {
 	hit(i uint32) bool
 	// store adds an object that is not there. Its space is at most the capacity.
 	store(i uint32)
+	// drop removes an object, and reports whether it was there. That is no eviction.
+	drop(i uint32) (was bool)
 	counters() counters
 	held() (objects, bytes int64)
 	// look is that of storage.
 	look(requests []trace.Access) uint32
 }
 
-func newExactStorage(s Setting, objects []trace.Object) *exactStorage {
+func newExactStorage(s Setting, in Input) *exactStorage {
 	capacity := s.CapacityBytes - s.StageBytes
-	h := &exactStorage{objects: objects, main: newMainPart(s, capacity, objects), largest: capacity}
+	h := &exactStorage{objects: in.Objects, main: newMainPart(s, capacity, in), largest: capacity}
 	if s.MaxObjectBytes > 0 {
 		h.largest = min(h.largest, s.MaxObjectBytes)
 	}
+	if in.Lifetimes != nil {
+		h.ages = newAges(in.Lifetimes)
+	}
 	if s.StageBytes > 0 && !s.Policy.Closed() { // a closed policy stores nothing
-		h.stage = newStage(s.StageBytes, objects)
+		h.stage = newStage(s.StageBytes, in.Objects)
 	}
 	return h
 }
 
-func newMainPart(s Setting, capacity int64, objects []trace.Object) mainPart {
+func newMainPart(s Setting, capacity int64, in Input) mainPart {
+	objects := in.Objects
 	switch s.Eviction {
+	case Clairvoyant:
+		return newClairvoyant(capacity, in)
 	case S3FIFO:
 		return newS3FIFO(capacity, newNodes(objects))
 	case SIEVE:
@@ -49,38 +58,85 @@ func newMainPart(s Setting, capacity int64, objects []trace.Object) mainPart {
 	}
 }
 
-func (h *exactStorage) find(i uint32) place {
+func (h *exactStorage) find(i uint32, now int64) place {
+	at := nowhere
 	switch {
 	case h.main.hit(i):
-		return inMain
+		at = inMain
 	case h.stage != nil && h.stage.has(i):
-		return inStage
+		at = inStage
 	}
-	return nowhere
+	if h.ages == nil {
+		return at
+	}
+	h.ages.now = now
+	if at == nowhere || h.ages.fresh(i) {
+		return at
+	}
+	return h.stale(i, at)
+}
+
+// stale returns what place i has, which has expired there.
+func (h *exactStorage) stale(i uint32, at place) place {
+	switch {
+	case at == inStage:
+		h.stage.remove(i)
+		return nowhere
+	case h.ages.lifetimes[i].Validates:
+		return stale
+	}
+	h.ages.drop(h.main, i)
+	return expired
+}
+
+func (h *exactStorage) renew(i uint32) { h.ages.renew(i) }
+
+// takes reports whether i is to be stored in the main part. What is of no use any more leaves before anything is evicted.
+func (h *exactStorage) takes(i uint32) bool {
+	h.ages.clear(h.main)
+	c, chooses := h.main.(*clairvoyant)
+	return !chooses || c.takes(i)
+}
+
+// store adds i to the main part.
+func (h *exactStorage) store(i uint32) {
+	h.main.store(i)
+	h.ages.entered(i)
 }
 
 func (h *exactStorage) keep(i uint32, admit bool) Outcome {
 	switch {
 	case h.objects[i].Size > h.largest:
 		return TooLarge
-	case admit:
-		h.main.store(i)
+	case admit && h.takes(i):
+		h.ages.renew(i)
+		h.store(i)
 		return Stored
 	case h.stage != nil && h.stage.put(i):
+		h.ages.renew(i)
 		return Staged
 	}
 	return HeldBack
 }
 
 func (h *exactStorage) promote(i uint32) bool {
+	if !h.takes(i) {
+		return false
+	}
 	h.stage.remove(i)
-	h.main.store(i)
+	h.store(i)
 	return true
 }
 
 func (h *exactStorage) unstage(i uint32) { h.stage.remove(i) }
 
-func (h *exactStorage) counters() counters { return h.main.counters() }
+func (h *exactStorage) counters() counters {
+	c := h.main.counters()
+	if h.ages != nil {
+		c.expired = h.ages.expired
+	}
+	return c
+}
 
 func (h *exactStorage) held() (objects, bytes int64) { return h.main.held() }
 

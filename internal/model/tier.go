@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/trace"
 )
 
@@ -39,10 +42,13 @@ type memoryTier struct {
 	times   int         // that an object was asked for when the policy lets it in; 0: it does not compete
 	objects []trace.Object
 	names   []byte // of all objects, nameBytes each
+
+	lifetimes []Lifetime   // nil: nothing expires
+	now       atomic.Int64 // Unix nanoseconds of the latest request; ristretto's goroutines read it too
 }
 
-func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
-	total := int64(0)
+func newMemoryTier(s Setting, in Input) (*memoryTier, error) {
+	objects, total := in.Objects, int64(0)
 	for _, o := range objects {
 		total += o.Size
 	}
@@ -51,16 +57,18 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 	if s.MaxObjectBytes > 0 {
 		largest = min(largest, s.MaxObjectBytes)
 	}
-	eviction, optimise := s.Eviction.ofTheTier()
-	store, err := cache.New(cache.Options{
-		MaxBytes: main + stage, StageBytes: stage, MaxObjectBytes: largest, MaxVariants: maxVariants, Eviction: eviction, Optimise: optimise,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("build the memory tier: %w", err)
-	}
 	t := &memoryTier{
-		store: store, staged: s.StageBytes > 0 && !s.Policy.Closed(), times: s.competing(),
-		objects: objects, names: make([]byte, 0, nameBytes*len(objects)),
+		staged: s.StageBytes > 0 && !s.Policy.Closed(), times: s.competing(),
+		objects: objects, names: make([]byte, 0, nameBytes*len(objects)), lifetimes: in.Lifetimes,
+	}
+	o := cache.Options{MaxBytes: main + stage, StageBytes: stage, MaxObjectBytes: largest, MaxVariants: maxVariants}
+	o.Eviction, o.Optimise = s.Eviction.ofTheTier()
+	if t.lifetimes != nil {
+		o.Now = t.time
+	}
+	var err error
+	if t.store, err = cache.New(o); err != nil {
+		return nil, fmt.Errorf("build the memory tier: %w", err)
 	}
 	t.head.Header.Add("", strings.Repeat(" ", usualHead))
 	for i := range objects {
@@ -115,11 +123,33 @@ func (t *memoryTier) key(i uint32) cache.Key {
 func (t *memoryTier) entry(i uint32) *cache.Entry {
 	e, k := t.head, t.key(i)
 	e.Key, e.URL, e.Name, e.URLLen, e.Content = k, k, t.name(i), nameBytes, cache.Kept(zeros(t.objects[i].Size))
+	if t.lifetimes != nil {
+		e.ResponseTime, e.Policy = t.time(), t.lifetimes[i].policy()
+	}
 	return &e
 }
 
+// time is that of the latest request.
+func (t *memoryTier) time() time.Time { return time.Unix(0, t.now.Load()) }
+
+// forever is the longest span of a policy.
+const forever = (1<<31 - 1) * time.Second
+
+// policy is what the proxy makes of a response with this lifetime.
+func (l Lifetime) policy() rfc9111.Policy {
+	p := rfc9111.Policy{Lifetime: l.Fresh, Explicit: true}
+	if l.Fresh == 0 {
+		p.Lifetime = forever
+	}
+	if l.Validates {
+		p.Keep = forever
+	}
+	return p
+}
+
 // find looks up as the proxy does, as every look-up is a sign of demand to Ristretto.
-func (t *memoryTier) find(i uint32) place {
+func (t *memoryTier) find(i uint32, now int64) place {
+	t.now.Store(now)
 	// Ristretto gets look-ups in batches, on a goroutine of its own, and loses those that find it busy. At the pace of a proxy it
 	// loses next to none, in a model that does not let it run most.
 	runtime.Gosched()
@@ -127,12 +157,34 @@ func (t *memoryTier) find(i uint32) place {
 	switch e, heldBack := t.store.Find(k, name); {
 	case e == nil:
 		return nowhere
+	case t.lifetimes != nil && !t.fresh(e):
+		return t.stale(e, heldBack)
 	case heldBack:
 		return inStage
 	default:
 		return inMain
 	}
 }
+
+// fresh reports whether the proxy would answer with e.
+func (t *memoryTier) fresh(e *cache.Object) bool {
+	return e.Policy().Use(e.Age(t.time()), rfc9111.RequestDirectives{}, false) == rfc9111.UseNow
+}
+
+// stale returns what place e has, which has expired. As in the proxy it stays until something replaces it, and what is in the stage is
+// fetched like a newcomer.
+func (t *memoryTier) stale(e *cache.Object, heldBack bool) place {
+	switch {
+	case heldBack:
+		return nowhere
+	case e.Policy().Useful(e.Age(t.time())):
+		return stale
+	default:
+		return expired
+	}
+}
+
+func (t *memoryTier) renew(i uint32) { t.store.Renew(t.entry(i), 0, nil) }
 
 func (t *memoryTier) keep(i uint32, admit bool) Outcome {
 	switch {
@@ -160,7 +212,7 @@ func (t *memoryTier) unstage(i uint32) {
 
 func (t *memoryTier) counters() counters {
 	s := t.store.Stats()
-	return counters{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit}
+	return counters{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit, expired: s.Replaced}
 }
 
 func (t *memoryTier) held() (objects, bytes int64) { return t.store.Held() }

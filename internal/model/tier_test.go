@@ -47,7 +47,7 @@ func TestRistrettoEntriesTakeWhatResponsesTake(t *testing.T) {
 	objects := []trace.Object{{Size: 1000}}
 	s := exactSecondHit(1 << 20)
 	s.Eviction = Ristretto
-	tier, err := newMemoryTier(s, objects)
+	tier, err := newMemoryTier(s, Input{Objects: objects})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,14 +37,15 @@ type memory interface {
 	unstage(i uint32)
 }
 
-func newTiers(s Setting, objects []trace.Object) (*tiers, error) {
-	m, err := newMemory(s, objects)
+func newTiers(s Setting, in Input) (*tiers, error) {
+	objects := in.Objects
+	m, err := newMemory(s, in)
 	if err != nil {
 		return nil, err
 	}
 	main := s.CapacityBytes - s.StageBytes
 	t := &tiers{
-		objects: objects, memory: m, disk: newDisk(s.DiskBytes, objects), largest: s.diskObjectBytes(),
+		objects: objects, memory: m, disk: newDisk(s.DiskBytes, s.DiskEviction, objects), largest: s.diskObjectBytes(),
 		window: max(main/meanCopy, leastWindow), last: make([]int64, len(objects)), takes: min(main, mostCopied),
 	}
 	if s.MaxObjectBytes > 0 {
@@ -62,8 +63,8 @@ func (s Setting) diskObjectBytes() int64 {
 	return largest
 }
 
-func (t *tiers) find(i uint32) place {
-	if at := t.memory.find(i); at != nowhere {
+func (t *tiers) find(i uint32, now int64) place {
+	if at := t.memory.find(i, now); at != nowhere {
 		t.touch(i, at)
 		return at
 	}
@@ -76,6 +77,8 @@ func (t *tiers) find(i uint32) place {
 	}
 	return onDisk
 }
+
+func (t *tiers) renew(i uint32) { t.memory.renew(i) }
 
 // touch counts a hit in memory, which may count on the disk.
 func (t *tiers) touch(i uint32, at place) {

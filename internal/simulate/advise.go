@@ -24,28 +24,37 @@ type Advice struct {
 func (r *Report) advise() {
 	type size struct{ capacity, disk, limit int64 }
 	var order []size
-	groups := map[size]*Group{}
+	groups, bounds := map[size]*Group{}, map[size]*Group{}
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		for j := range g.Results {
 			g.Results[j].Thin = g.Results[j].lacksEvidence()
 		}
 		at := size{g.CapacityBytes, g.DiskBytes, g.limit}
-		if groups[at] == nil {
+		if !slices.Contains(order, at) {
 			order = append(order, at)
 		}
-		// The proxy is size-aware unless told otherwise. Without that, another one of its own is used, or else the first.
-		if groups[at] == nil || g.Eviction == string(model.SizeAware) || !model.Eviction(groups[at].Eviction).OfTheProxy() && model.Eviction(g.Eviction).OfTheProxy() {
+		if g.Eviction == string(model.Clairvoyant) {
+			bounds[at] = g
+			continue
+		}
+		// The proxy has its default unless told otherwise. Without it, its other one is used, or else the first.
+		if groups[at] == nil || g.Eviction == string(model.Default) || !model.Eviction(groups[at].Eviction).OfTheProxy() && model.Eviction(g.Eviction).OfTheProxy() {
 			groups[at] = g
 		}
 	}
 	for _, at := range order {
-		r.adviseOn(groups[at])
+		r.adviseOn(groups[at], bounds[at])
 	}
 }
 
-// adviseOn recommends a setting of g, or says why there is none.
-func (r *Report) adviseOn(g *Group) {
+// adviseOn recommends a setting of g, or says why there is none. The bound, if not nil, is what knows the future. It is never
+// recommended.
+func (r *Report) adviseOn(g, bound *Group) {
+	if g == nil {
+		r.Unadvised = append(r.Unadvised, Unadvised{bound.CapacityBytes, bound.DiskBytes, whyBound})
+		return
+	}
 	refuse := func(why string) { r.Unadvised = append(r.Unadvised, Unadvised{g.CapacityBytes, g.DiskBytes, why}) }
 	if r.sizeless() {
 		refuse(whySizeless)
@@ -63,8 +72,21 @@ func (r *Report) adviseOn(g *Group) {
 	chosen := &g.Results[i]
 	chosen.Recommended = true
 	r.Advice = append(r.Advice, Advice{
-		CapacityBytes: g.CapacityBytes, DiskBytes: g.DiskBytes, Result: *chosen, Why: r.Goal.why(g, chosen, near), YAML: r.yaml(g, chosen),
+		CapacityBytes: g.CapacityBytes, DiskBytes: g.DiskBytes, Result: *chosen, Why: r.Goal.why(g, chosen, near) + bound.from(chosen), YAML: r.yaml(g, chosen),
 	})
+}
+
+// whyBound is why nothing is recommended beside what knows the future.
+const whyBound = "clairvoyant knows the future, as no cache can; give another --eviction beside it"
+
+// from says how far the choice is from the bound g, "" if there is none.
+func (g *Group) from(chosen *Result) string {
+	if g == nil {
+		return ""
+	}
+	b := &g.Results[0]
+	return fmt.Sprintf(" Clairvoyant, which knows the future, has a hit ratio of %s and a byte hit ratio of %s: %+.1f and %+.1f points.",
+		percent(b.HitRatio), percent(b.ByteHitRatio), 100*(b.HitRatio-chosen.HitRatio), 100*(b.ByteHitRatio-chosen.ByteHitRatio))
 }
 
 // why explains the choice; near is the number of settings that meet the rule.

@@ -57,7 +57,7 @@ func (g Grid) defaults() Grid {
 // furtherSightings are the values of more_than to try. Second-hit waits for as many sightings as 1.
 func furtherSightings() []float64 { return []float64{2, 3, 4} }
 
-// evictions returns the evictions to try at a capacity. Without any that is SizeAware, as in the proxy. A cache that is too small
+// evictions returns the evictions to try at a capacity. Without any that is the default of the proxy. A cache that is too small
 // for it is one that the proxy does not make either, and has the nearest exact one.
 func (g Grid) evictions(capacity int64) []model.Eviction {
 	switch {
@@ -66,7 +66,7 @@ func (g Grid) evictions(capacity int64) []model.Eviction {
 	case capacity < model.MinTierBytes:
 		return []model.Eviction{model.LRU}
 	default:
-		return []model.Eviction{model.SizeAware}
+		return []model.Eviction{model.Default}
 	}
 }
 

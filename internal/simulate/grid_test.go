@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
 	"edgeproxy/internal/trace"
@@ -144,7 +145,14 @@ func TestLargestObjectOfAGroup(t *testing.T) {
 	f(20_000, model.Ristretto, 20_000)
 }
 
-// TestADefaultThatTheProxyDoesNotHave: without --eviction simulate evicted by LRU, and the proxy by its own.
+// Where the default of the proxy changes, that of simulate has to follow.
+func TestTheDefaultEvictionIsThatOfTheProxy(t *testing.T) {
+	if got, want := string(model.Default), string(config.Default().Cache.Memory.Eviction); got != want {
+		t.Errorf("got %s, want %s as in the configuration", got, want)
+	}
+}
+
+// TestADefaultThatTheProxyDoesNotHave: without --eviction simulate evicted by LRU, and the proxy by Ristretto.
 func TestADefaultThatTheProxyDoesNotHave(t *testing.T) {
 	f := func(g Grid, want ...model.Eviction) {
 		t.Helper()
@@ -160,9 +168,9 @@ func TestADefaultThatTheProxyDoesNotHave(t *testing.T) {
 			t.Errorf("%+v: got %v, want %v", g, got, want)
 		}
 	}
-	f(Grid{}, model.SizeAware)
-	f(Grid{Capacities: []Amount{{Bytes: 64 << 10}, {Bytes: 64<<10 - 1}}}, model.SizeAware, model.LRU) // which it does not take
-	f(Grid{Capacities: []Amount{{Bytes: 1 << 20}}, Disks: []Amount{{Bytes: 8 << 20}}}, model.SizeAware)
+	f(Grid{}, model.Default)
+	f(Grid{Capacities: []Amount{{Bytes: 64 << 10}, {Bytes: 64<<10 - 1}}}, model.Default, model.LRU) // which it does not take
+	f(Grid{Capacities: []Amount{{Bytes: 1 << 20}}, Disks: []Amount{{Bytes: 8 << 20}}}, model.Default)
 	f(Grid{Evictions: []model.Eviction{model.S3FIFO, model.LRU}}, model.S3FIFO, model.LRU)
 }
 

@@ -172,7 +172,8 @@ func (g *group) sameResults(o *group) bool {
 	return g.bytes == o.bytes && g.diskBytes == o.diskBytes && g.diskObject() == o.diskObject() && g.maxObject == o.maxObject && g.eviction == o.eviction
 }
 
-// fill gives gr its settings: always, and then each policy's, none of them twice.
+// fill gives gr its settings: always, and then each policy's, none of them twice. What knows the future decides itself what it stores,
+// whatever the policy, and has one.
 func (g Grid) fill(gr *group, facts trace.Facts) error {
 	common := model.Setting{
 		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.memoryObject(0), Eviction: gr.eviction,
@@ -181,8 +182,11 @@ func (g Grid) fill(gr *group, facts trace.Facts) error {
 	if err := gr.checkLimit(0); err != nil {
 		return err
 	}
-	gr.onlyBaseline = !slices.Contains(g.Policies, policy.Always)
 	gr.add(point{Setting: common, label: policy.Always.String()})
+	if gr.foresees() {
+		return gr.check()
+	}
+	gr.onlyBaseline = !slices.Contains(g.Policies, policy.Always)
 	for _, p := range g.Policies {
 		for _, r := range g.Parameters.rules(p) {
 			s := common
@@ -301,6 +305,9 @@ func staged(stage Amount) string {
 		return ""
 	}
 }
+
+// foresees reports whether the eviction knows the future.
+func (g *group) foresees() bool { return g.eviction == model.Clairvoyant }
 
 // add appends p unless g has its setting.
 func (g *group) add(p point) {

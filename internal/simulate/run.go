@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"edgeproxy/internal/model"
 	"edgeproxy/internal/trace"
 )
@@ -43,6 +45,9 @@ func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error
 	if err := r.countPeriods(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.foresee(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.replay(ctx); err != nil {
 		return nil, err
 	}
@@ -58,6 +63,7 @@ type run struct {
 	waveBytes int64
 	span      span
 	periods   []*census
+	future    *model.Future // nil: no setting knows it
 }
 
 // countPeriods counts the keys of each period, for rotations that are not by keys. It gives
@@ -86,6 +92,27 @@ func (r *run) countPeriods(ctx context.Context) error {
 		if p.rotation.Unit == ByTime && !p.Exact {
 			p.RotateKeys = r.keys(p)
 		}
+	}
+	return nil
+}
+
+// foresee reads all requests, where a setting knows the future. That is in memory, and so it is for a bounded number of requests.
+func (r *run) foresee(ctx context.Context) error {
+	if !slices.ContainsFunc(r.groups, (*group).foresees) {
+		return nil
+	}
+	requests := r.trace.Facts().Requests
+	if requests > model.MostForeseen {
+		return &GridError{"eviction", string(model.Clairvoyant), fmt.Sprintf("a log of at most %s requests, for it keeps 4 bytes of each in memory; this one has %s",
+			humanize.Comma(model.MostForeseen), humanize.Comma(requests))}
+	}
+	r.future = model.NewFuture(len(r.trace.Objects()), requests)
+	err := r.trace.Each(ctx, func(batch []trace.Access) error {
+		r.future.Add(batch)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the requests beforehand: %w", err)
 	}
 	return nil
 }
@@ -167,7 +194,7 @@ func (r *run) replay(ctx context.Context) error {
 
 // weight orders evictions by how long they take.
 func weight(e model.Eviction) int {
-	if e.OfTheProxy() {
+	if e.OfTheProxy() || e == model.Clairvoyant {
 		return 1
 	}
 	return 0
@@ -183,7 +210,7 @@ func (r *run) model(ctx context.Context, points []*point, progress func(done int
 	}()
 	runners := make([]runner, 0, len(points)+1)
 	for _, p := range points {
-		m, err := model.New(p.Setting, r.trace.Objects())
+		m, err := model.NewOf(p.Setting, model.Input{Objects: r.trace.Objects(), Future: r.future})
 		if err != nil {
 			return fmt.Errorf("set up %s: %w", p.name(), err)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/model"
 )
 
 // WriteText writes the report for a person: the facts of the trace, whose name is name,
@@ -124,6 +126,10 @@ func (r *Report) legend() string {
 	}
 	for i := range r.Groups {
 		b.WriteString(r.Groups[i].chance())
+	}
+	if slices.ContainsFunc(r.Groups, func(g Group) bool { return g.Eviction == string(model.Clairvoyant) }) {
+		b.WriteString("Clairvoyant knows the future and decides itself what it stores, whatever the policy. Its hits are about the most that any cache could have;\n" +
+			"some may have more byte hits. It is there to compare with.\n")
 	}
 	b.WriteString("Recommended is " + r.Goal.Rule() + " (--goal " + r.Goal.String() + ").\nA recommendation takes " + Evidence + "; what falls short of that is thin.\n")
 	return b.String()

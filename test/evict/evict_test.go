@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"edgeproxy/internal/model"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // A workload that changes from run to run would make tables that cannot be compared.
@@ -19,7 +20,7 @@ func TestWorkloadsAreTheSameInEachRun(t *testing.T) {
 			continue
 		}
 		a, b := w.make(), w.make()
-		if !slices.Equal(a.objects, b.objects) || !slices.Equal(a.accesses, b.accesses) {
+		if !slices.Equal(a.objects, b.objects) || !slices.Equal(a.lifetimes, b.lifetimes) || !slices.Equal(a.accesses, b.accesses) {
 			t.Errorf("%s: two runs differ", w.name)
 		}
 		total := int64(0)
@@ -42,6 +43,31 @@ func TestShiftsLeaveOneSetForAnother(t *testing.T) {
 	}
 }
 
+func TestLifetimesAreOfAllKinds(t *testing.T) {
+	r := lifetimes()
+	times := map[float64]int{} // by seconds
+	validated := 0
+	for _, l := range r.lifetimes {
+		times[l.Fresh.Seconds()]++
+		if l.Validates {
+			validated++
+		}
+	}
+	n := len(r.objects)
+	for fresh, got := range times {
+		if got < n*3/10 || got > n*37/100 {
+			t.Errorf("%d of %d objects are fresh for %v s, want a third", got, n, fresh)
+		}
+	}
+	if len(times) != 3 || len(r.lifetimes) != n || validated < n*6/10 || validated > n*7/10 {
+		t.Errorf("got %d lifetimes of %d kinds, %d validated, want one for each object, of 3 kinds, two of three validated", len(r.lifetimes), len(times), validated)
+	}
+	span := time.Duration(r.accesses[len(r.accesses)-1].At - r.accesses[0].At)
+	if span < 230*time.Minute || span > 250*time.Minute {
+		t.Errorf("got %v, want 4 hours", span)
+	}
+}
+
 func TestScansAskTwiceForEachPageOfTheirs(t *testing.T) {
 	times := map[uint32]int{}
 	for _, a := range scans().accesses {
@@ -56,26 +82,6 @@ func TestScansAskTwiceForEachPageOfTheirs(t *testing.T) {
 	}
 	if len(times) != 50_000 {
 		t.Errorf("got %d pages, want 50,000", len(times))
-	}
-}
-
-// small is a workload worked by hand: room for two of three objects.
-func small() *requests {
-	r := &requests{objects: []trace.Object{{Size: 10}, {Size: 10}, {Size: 10}, {Size: 10}}, unique: 40}
-	for _, i := range []uint32{0, 1, 2, 3, 0, 1, 0, 1, 2} {
-		r.accesses = append(r.accesses, trace.Access{Object: i})
-	}
-	return r
-}
-
-func TestTheClairvoyantKeepsWhatIsAskedForNext(t *testing.T) {
-	r := small()
-	if got, want := r.after(), []int64{4, 5, 8, never, 6, 7, never, never, never}; !slices.Equal(got, want) {
-		t.Fatalf("got %v, want %v", got, want)
-	}
-	// With room for four times the largest, all fit. What is never asked for again is not stored.
-	if got := r.foresee(80); got.hits != 5 || got.writes != 3 || got.hitBytes != 50 || got.writeBytes != 30 {
-		t.Errorf("got %+v, want 5 hits and 3 writes", got)
 	}
 }
 
@@ -114,7 +120,7 @@ func TestSizeAwareKeepsMoreOfWhatIsAskedForAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		was, got := c.outcomes[0], c.outcomes[slices.Index(evictions(), "size-aware")]
+		was, got := c.outcomes[0], c.outcomes[slices.Index(evictions(), model.SizeAware)]
 		t.Logf("%s: ristretto %s; size-aware %s", w.name, was.text(), got.text())
 		if percent(got.hits, got.requests) < percent(was.hits, was.requests)+0.5 || got.writes > was.writes ||
 			percent(got.hitBytes, got.requestBytes) < percent(was.hitBytes, was.requestBytes)-0.5 {
@@ -132,8 +138,41 @@ func TestTheTableHasARowForEachEviction(t *testing.T) {
 	got := tab.text()
 	for i, e := range evictions() {
 		want := fmt.Sprintf("%d.0 / 50.0, 20, 2", 50+i)
-		if !strings.Contains(got, "\n"+e) || strings.Count(got, want) != 2 || !strings.Contains(got, fmt.Sprintf("%+.2f", float64(i))) {
+		if !strings.Contains(got, "\n"+string(e)) || strings.Count(got, want) != 2 || !strings.Contains(got, fmt.Sprintf("%+.2f", float64(i))) {
 			t.Errorf("%s: want a row with %q twice and %+d.00 in\n%s", e, want, i, got)
+		}
+	}
+}
+
+func TestTheTableOfDisksHasARowForEachEviction(t *testing.T) {
+	var results []model.Result
+	for i := range model.DiskEvictions() {
+		results = append(results, model.Result{HitRatio: 0.5 + float64(i)/100, ByteHitRatio: 0.25, DiskWriteBytes: 3e6, WriteAmplification: 1.5})
+	}
+	tab := diskTable{share: 5, stage: 10, columns: []diskColumn{{"one", results}, {"two", results}}}
+	got := tab.text()
+	for i, e := range model.DiskEvictions() {
+		if want := fmt.Sprintf("%d.0 / 25.0, 3, 1.50", 50+i); !strings.Contains(got, "\n"+e.String()) || strings.Count(got, want) != 2 {
+			t.Errorf("%s: want a row with %q twice in\n%s", e, want, got)
+		}
+	}
+}
+
+// The same requests give the same result, and a disk that keeps nothing that was hit has fewer hits.
+func TestDisksAreComparedOverTheSameRequests(t *testing.T) {
+	r := shifts()
+	r.accesses = r.accesses[:90_000]
+	got, err := r.disks(t.Context(), 5, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fifo := got[slices.Index(model.DiskEvictions(), model.DiskFIFO)]
+	if got[0].Hits <= fifo.Hits || fifo.DiskRewrittenBytes > 0 || got[0].DiskWriteBytes == 0 {
+		t.Errorf("got %+v and fifo %+v, want more hits than fifo, which writes nothing again", got[0], fifo)
+	}
+	for i, m := range got {
+		if m.Requests != int64(len(r.accesses)) {
+			t.Errorf("%s: got %d requests of %d", model.DiskEvictions()[i], m.Requests, len(r.accesses))
 		}
 	}
 }

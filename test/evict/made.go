@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
+	"time"
 
+	"edgeproxy/internal/model"
 	"edgeproxy/internal/trace"
 )
 
@@ -130,6 +132,25 @@ func days() *requests {
 			set = 1
 		}
 		m.ask(sets[set] + l.draw(m.rng))
+	}
+	return &m.requests
+}
+
+// lifetimes has objects that are fresh for 60 seconds, ten minutes or an hour, a third of each. The origin can validate two of three.
+// There are 20 requests a second on average, for four hours.
+func lifetimes() *requests {
+	m := newMaker(6, logNormal)
+	l := newLaw(20_000, 0.9)
+	m.some(len(l))
+	for range l {
+		fresh := []time.Duration{time.Minute, 10 * time.Minute, time.Hour}[m.rng.IntN(3)]
+		m.lifetimes = append(m.lifetimes, model.Lifetime{Fresh: fresh, Validates: m.rng.IntN(3) > 0})
+	}
+	const perSecond = 20
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
+	for range 4 * 3600 * perSecond {
+		now += int64(m.rng.ExpFloat64() / perSecond * float64(time.Second))
+		m.accesses = append(m.accesses, trace.Access{Object: l.draw(m.rng), At: now})
 	}
 	return &m.requests
 }

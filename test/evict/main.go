@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.SetOutput(stderr)
 	traces := f.String("traces", "", "the `folder` with the traces")
 	stage := f.Float64("stage", 10, "the stage, in `percent` of the cache")
+	disk := f.Bool("disk", false, "compare the evictions of a disk behind the memory")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return exitDone
 	} else if err != nil {
@@ -39,7 +40,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "evict: want --traces, a --stage from 0 to 50, and no arguments")
 		return exitUsage
 	}
-	if err := evictAll(ctx, *traces, *stage, stdout); err != nil {
+	all := evictAll
+	if *disk {
+		all = evictDisk
+	}
+	if err := all(ctx, *traces, *stage, stdout); err != nil {
 		fmt.Fprintf(stderr, "evict: %v\n", err)
 		return exitFailed
 	}

@@ -3,7 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
+	"runtime"
+	"syscall"
 	"time"
 
 	"edgeproxy/internal/model"
@@ -15,7 +16,8 @@ type outcome struct {
 	requests, requestBytes int64
 	hits, hitBytes         int64
 	writes, writeBytes     int64
-	each                   time.Duration // CPU time of a request; 0: not measured
+	validations            int64
+	cpu                    time.Duration // of all requests, in user mode
 }
 
 // column is what each eviction made of a workload, in the order of evictions.
@@ -24,33 +26,26 @@ type column struct {
 	outcomes []outcome
 }
 
-// clairvoyant is the name of the eviction that knows the future.
-const clairvoyant = "clairvoyant"
-
-// evictions returns the names of all that are compared. The others are compared with the first.
-func evictions() []string {
-	out := []string{string(model.Ristretto)}
+// evictions returns all that are compared. The others are compared with the first.
+func evictions() []model.Eviction {
+	out := []model.Eviction{model.Ristretto}
 	for _, e := range model.Evictions() {
 		if e != model.Ristretto {
-			out = append(out, string(e))
+			out = append(out, e)
 		}
 	}
-	return append(out, clairvoyant)
+	return out
 }
 
 // column plays r with all evictions in a cache of a share of the unique bytes, in percent, of which a share is the stage.
 func (r *requests) column(ctx context.Context, workload string, share, stage float64) (column, error) {
 	c := column{workload: workload}
-	bytes := int64(math.Round(float64(r.unique) * share / 100))
+	bytes := r.bytes(share)
 	for _, e := range evictions() {
 		if err := ctx.Err(); err != nil {
 			return c, err
 		}
-		if e == clairvoyant {
-			c.outcomes = append(c.outcomes, r.foresee(bytes))
-			continue
-		}
-		o, err := r.play(model.Eviction(e), bytes, int64(float64(bytes)*stage/100))
+		o, err := r.play(setting(e, bytes, int64(float64(bytes)*stage/100)))
 		if err != nil {
 			return c, fmt.Errorf("%s with %s: %w", workload, e, err)
 		}
@@ -59,24 +54,52 @@ func (r *requests) column(ctx context.Context, workload string, share, stage flo
 	return c, nil
 }
 
-// play sends the requests through a cache under second-hit, as the proxy has it.
-func (r *requests) play(e model.Eviction, bytes, stage int64) (outcome, error) {
-	run, err := model.New(model.Setting{
+// setting is a cache under second-hit, as the proxy has it, or one that knows the future and decides itself what it stores.
+func setting(e model.Eviction, bytes, stage int64) model.Setting {
+	if e == model.Clairvoyant {
+		return model.Setting{Rule: policy.Rule{Policy: policy.Always}, CapacityBytes: bytes, MaxObjectBytes: largest(bytes), Eviction: e}
+	}
+	return model.Setting{
 		Rule: policy.Rule{Policy: policy.SecondHit}, Generations: 2, Fitted: true, FalsePositiveRate: 0.01,
 		CapacityBytes: bytes, StageBytes: stage, MaxObjectBytes: largest(bytes - stage), Eviction: e,
-	}, r.objects)
+	}
+}
+
+// play sends the requests through a cache.
+func (r *requests) play(s model.Setting) (outcome, error) {
+	run, err := model.NewOf(s, r.input(s.Eviction))
 	if err != nil {
 		return outcome{}, err
 	}
 	defer run.Close()
-	began := time.Now()
+	runtime.GC() // so that what others left is not collected on this account
+	before := userTime()
 	run.Requests(r.accesses)
-	took := time.Since(began)
+	cpu := userTime() - before
 	m := run.Result()
 	return outcome{
-		requests: m.Requests, requestBytes: m.RequestBytes, hits: m.Hits, hitBytes: m.HitBytes, writes: m.Writes, writeBytes: m.WriteBytes,
-		each: took / time.Duration(max(m.Requests, 1)),
+		requests: m.Requests, requestBytes: m.RequestBytes, hits: m.Hits, hitBytes: m.HitBytes, writes: m.Writes, writeBytes: m.WriteBytes, validations: m.Validations,
+		cpu: cpu,
 	}, nil
+}
+
+// userTime returns the time that this process has spent in user mode, on all processors. Other programs do not add to it.
+func userTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0 // there is no such system
+	}
+	return time.Duration(u.Utime.Nano())
+}
+
+// input is what a cache with this eviction knows beforehand.
+func (r *requests) input(e model.Eviction) model.Input {
+	in := model.Input{Objects: r.objects, Lifetimes: r.lifetimes}
+	if e == model.Clairvoyant {
+		in.Future = model.NewFuture(len(r.objects), int64(len(r.accesses)))
+		in.Future.Add(r.accesses)
+	}
+	return in
 }
 
 // largest is the bytes of the largest object that is stored in a main part, as in the proxy.

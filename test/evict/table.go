@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // table is what all evictions made of all workloads, in a cache of a share of the unique bytes, in percent.
@@ -16,13 +17,13 @@ type table struct {
 // text returns the table: a row for each eviction, and after the workloads the means of the differences to the first one.
 func (t *table) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Cache of %g %% of the unique bytes, stage of %g %% of it: hits %% / byte hits %%, writes, MB written\n\n", t.share, t.stage)
+	fmt.Fprintf(&b, "Cache of %g %% of the unique bytes, stage of %g %% of it: hits %% / byte hits %%, writes, MB written; where objects expire also validations %%\n\n", t.share, t.stage)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "eviction")
 	for _, c := range t.columns {
 		fmt.Fprintf(w, "\t%s", c.workload)
 	}
-	fmt.Fprintln(w, "\thits\tbyte hits\twrites\tbytes written\tns a request")
+	fmt.Fprintln(w, "\thits\tbyte hits\twrites\tbytes written\tuser ns a request")
 	for i, name := range evictions() {
 		fmt.Fprint(w, name)
 		for _, c := range t.columns {
@@ -35,12 +36,18 @@ func (t *table) text() string {
 }
 
 func (o outcome) text() string {
-	return fmt.Sprintf("%.1f / %.1f, %d, %.0f", percent(o.hits, o.requests), percent(o.hitBytes, o.requestBytes), o.writes, float64(o.writeBytes)/1e6)
+	out := fmt.Sprintf("%.1f / %.1f, %d, %.0f", percent(o.hits, o.requests), percent(o.hitBytes, o.requestBytes), o.writes, float64(o.writeBytes)/1e6)
+	if o.validations > 0 {
+		out += fmt.Sprintf(", %.1f", percent(o.validations, o.requests))
+	}
+	return out
 }
 
-// means sums up a row: differences in points, geometric means of ratios, and the mean CPU time.
+// means sums up a row: differences in points, geometric means of ratios, and the CPU time of a request of all.
 func (t *table) means(row int) string {
-	var hits, bytes, writes, written, each float64
+	var hits, bytes, writes, written float64
+	var cpu time.Duration
+	requests := int64(0)
 	n := float64(len(t.columns))
 	for _, c := range t.columns {
 		o, first := c.outcomes[row], c.outcomes[0]
@@ -48,9 +55,9 @@ func (t *table) means(row int) string {
 		bytes += (percent(o.hitBytes, o.requestBytes) - percent(first.hitBytes, first.requestBytes)) / n
 		writes += math.Log(float64(max(o.writes, 1))/float64(max(first.writes, 1))) / n
 		written += math.Log(float64(max(o.writeBytes, 1))/float64(max(first.writeBytes, 1))) / n
-		each += float64(o.each.Nanoseconds()) / n
+		cpu, requests = cpu+o.cpu, requests+o.requests
 	}
-	return fmt.Sprintf("%+.2f\t%+.2f\t×%.2f\t×%.2f\t%.0f", hits, bytes, math.Exp(writes), math.Exp(written), each)
+	return fmt.Sprintf("%+.2f\t%+.2f\t×%.2f\t×%.2f\t%d", hits, bytes, math.Exp(writes), math.Exp(written), cpu.Nanoseconds()/max(requests, 1))
 }
 
 func percent(part, whole int64) float64 { return 100 * float64(part) / float64(max(whole, 1)) }

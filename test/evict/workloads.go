@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"edgeproxy/internal/model"
 	"edgeproxy/internal/trace"
 )
 
@@ -13,6 +14,8 @@ type requests struct {
 	objects  []trace.Object
 	accesses []trace.Access
 	unique   int64 // bytes of all objects
+
+	lifetimes []model.Lifetime // of the objects; nil: none expires
 }
 
 // workload is a trace, a model that trace generates, or one that is made here.
@@ -35,6 +38,7 @@ func workloads() []workload {
 		{name: "scans", make: scans},
 		{name: "two-sizes", make: twoSizes},
 		{name: "days", make: days},
+		{name: "lifetimes", make: lifetimes},
 	}
 }
 
