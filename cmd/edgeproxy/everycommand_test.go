@@ -38,7 +38,7 @@ var smokes = map[string]smoke{
 	"size":                  {"size --keys 1000 --fpr 0.01", exitDone, "1000"},
 	"purge":                 {"purge --admin {admin} --url http://{host}/a", exitDone, "(objects: 1)"},
 	"cache":                 {"cache", exitUsage, "cache needs one of stats, ls, verify and drop"},
-	"cache stats":           {"cache stats --admin {admin}", exitDone, "\ntier    full   replaced"},
+	"cache stats":           {"cache stats --admin {admin}", exitDone, "\ntier    full   hit of objects"},
 	"cache ls":              {"cache ls --admin {admin}", exitDone, "http://{host}/kept\n"},
 	"cache verify":          {"cache verify --admin {admin}", exitDone, "damaged: 0\n"},
 	"cache drop":            {"cache drop --admin {admin} http://{host}/dropped", exitDone, "(objects: 1)"},

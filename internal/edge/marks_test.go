@@ -173,7 +173,8 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 		f.Trusted, f.Livez = append(f.Trusted, l.TrustedProxies), append(f.Livez, l.Livez)
 	}
 	f.Level, f.Files = c.Log.Level.String(), c.TLS.Certificates
-	f.Others = []any{c.Admission.OpenBelow, c.Shutdown, spanTarget(c)}
+	eviction, optimise := evictionOf(&c.Cache.Memory)
+	f.Others = []any{c.Admission.OpenBelow, c.Shutdown, spanTarget(c), eviction, optimise}
 	return f
 }
 
