@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"bytes"
+
 	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/pinned"
@@ -24,10 +26,13 @@ func (s *Store) Write() Writer { return Writer{store: s} }
 func (w *Writer) Wants() bool { return w.store.disk != nil }
 
 // AtOnce reports whether length bytes of content, which have arrived, may go to CommitBuffer. Otherwise use Begin, Append and
-// Commit.
-func (w *Writer) AtOnce(length int64) bool {
+// Commit. For admitted see Commit.
+func (w *Writer) AtOnce(length int64, admitted bool) bool {
 	s := w.store
-	if s.disk != nil {
+	switch {
+	case !admitted:
+		return true // it is copied, and PutStage says whether it fits
+	case s.disk != nil:
 		return length <= s.limits.maxObjectBytes // a longer one is written as it arrives
 	}
 	return length <= pinned.Least // and copied
@@ -70,11 +75,17 @@ func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool
 	return o, onDisk || (o == Stored || o == InDemand) && !stored.fitsBlock()
 }
 
-// CommitBuffer is Commit for a response that was admitted, in place of all other calls: AtOnce has reported true for the bytes of b,
-// which are its content. The Store becomes an owner of b, or keeps it, if it needs the bytes.
-func (w *Writer) CommitBuffer(e *Entry, b *buffer.Buffer, unless func() bool) Outcome {
+// CommitBuffer is Commit in place of all other calls: AtOnce has reported true for the bytes of b, which are its content. The Store
+// becomes an owner of b, or keeps it, if it needs the bytes.
+func (w *Writer) CommitBuffer(e *Entry, b *buffer.Buffer, admitted bool, unless func() bool) Outcome {
 	stored := *e
 	stored.Content = InMemory(b.Bytes())
+	if !admitted {
+		if !stored.fitsBlock() { // else PutStage copies it
+			stored.Content = InMemory(bytes.Clone(b.Bytes()))
+		}
+		return w.store.PutStage(&stored, unless)
+	}
 	o, onDisk := w.store.put(&stored, b, unless)
 	if !onDisk && (o == Stored || o == InDemand) && !stored.fitsBlock() { // memory has it
 		b.Keep()

@@ -4,13 +4,14 @@ import (
 	"errors"
 
 	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 )
 
 // leaderOnly is the source of an answer that only the leader of a flight wants, and whose head and body came in one read. Most
 // misses are that. The flight ends before the answer is made. The body is copied once, from the buffer of the origin's connection to
-// that of the answer. A store in memory copies it again; a disk writes it from there.
+// that of the answer. Memory and stage copy it again; a disk writes it from there.
 type leaderOnly struct{ *fill }
 
 func (l leaderOnly) heading(x *exchange) heading { return x.headingFetched(l.head) }
@@ -39,10 +40,8 @@ func (f *fill) concludes() bool {
 		return f.concludesUnstored(h.why)
 	case h.length > f.p.MaxObjectBytes: // which counts as too large
 		return false
-	case x.verdict.Admit:
-		return f.concludesStored()
-	case f.keepsInStage(h.length):
-		return false
+	case x.verdict.Admit, f.keepsInStage(h.length):
+		return f.concludesStored(x.verdict.Admit)
 	}
 	return f.concludesUnstored(reason.FirstSighting)
 }
@@ -61,19 +60,22 @@ func (f *fill) concludesUnstored(why reason.Reason) bool {
 	return true
 }
 
-// concludesStored is concludes for a response that is admitted. It is stored before the flight ends. A request that joins
-// meanwhile looks it up in the store.
-func (f *fill) concludesStored() bool {
+// concludesStored is concludes for a response that is admitted, or goes to the stage. It is stored before the flight ends. A request
+// that joins meanwhile looks it up in the store.
+func (f *fill) concludesStored(admitted bool) bool {
 	x, h := f.asker, f.head
 	w := f.p.Store.Write()
-	if !w.AtOnce(h.length) || !x.flightReader.Alone() {
+	if !w.AtOnce(h.length, admitted) || !x.flightReader.Alone() {
 		return false
 	}
 	f.why = reason.Incomplete
 	if f.err = f.takeBody(); f.err == nil {
 		f.note()
-		o := w.CommitBuffer(h.entry, f.body, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
-		f.why = f.trace.stored(reasonOf(o))
+		o := w.CommitBuffer(h.entry, f.body, admitted, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
+		if f.why = reasonOf(o); !admitted && o != cache.Purged {
+			f.why = reason.FirstSighting // whatever the policy calls it; see account
+		}
+		f.trace.stored(f.why)
 	}
 	f.account(f.why, h.length)
 	if f.concluded = x.flightReader.Conclude(true); !f.concluded {
