@@ -117,7 +117,7 @@ func (p *plan) rule(name string) policy.Rule {
 // setting returns the settings of one of edgeproxy's policies, for the report.
 func (p *plan) setting(name string) setting {
 	c := p.edgeSettings(name)
-	s := setting{policy: name, parameter: c.rule.Value(), capacityBytes: c.maxBytes, stageBytes: c.stageBytes, eviction: "ristretto"}
+	s := setting{policy: name, parameter: c.rule.Value(), capacityBytes: c.maxBytes, stageBytes: c.stageBytes, eviction: "size-aware"}
 	s.rotate, s.generations = p.rotation(c.rule.Policy)
 	return s
 }

@@ -91,7 +91,7 @@ func (s simulator) prove(ctx context.Context, w io.Writer) error {
 
 // proofs lists what is claimed, in the order of the tables.
 func proofs() []func(context.Context, simulator) (*proof, error) {
-	return []func(context.Context, simulator) (*proof, error){proveReference, proveStage, provePopularity}
+	return []func(context.Context, simulator) (*proof, error){proveReference, proveStage, provePopularity, proveShipped}
 }
 
 // buildEdge compiles edgeproxy into dir and returns the program's path.

@@ -80,8 +80,8 @@ func TestWhatDoesNotHoldIsAFailure(t *testing.T) {
 	if code != exitFailed || !strings.Contains(stderr.String(), "claims do not hold") {
 		t.Errorf("got %d %q, want %d and how many claims do not hold", code, &stderr, exitFailed)
 	}
-	if got := strings.Count(stdout.String(), "\n## "); got != 2 || !strings.HasPrefix(stdout.String(), "## ") {
-		t.Errorf("got %d tables behind the first, want 2:\n%s", got, &stdout)
+	if got := strings.Count(stdout.String(), "\n## "); got != 3 || !strings.HasPrefix(stdout.String(), "## ") {
+		t.Errorf("got %d tables behind the first, want 3:\n%s", got, &stdout)
 	}
 	for _, want := range []string{
 		"to the last digit: **DOES NOT HOLD** (0 of 45)",

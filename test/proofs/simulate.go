@@ -68,7 +68,11 @@ type result struct {
 // run replays log, a file of the traces' folder or a distribution there with
 // settings behind it, over the grid of the flags.
 func (s simulator) run(ctx context.Context, log string, flags ...string) (*report, error) {
-	flags = append(flags, asReference()...)
+	return s.runAsIs(ctx, log, append(flags, asReference()...)...)
+}
+
+// runAsIs is run with these flags alone.
+func (s simulator) runAsIs(ctx context.Context, log string, flags ...string) (*report, error) {
 	r := &report{command: "edgeproxy simulate " + strings.Join(append(flags, log), " ")}
 	scheme, file, made := strings.Cut(log, ":")
 	if made {
