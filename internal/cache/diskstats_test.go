@@ -57,8 +57,8 @@ func TestTheDiskIsATierOfStatsAndMetrics(t *testing.T) {
 		"edgeproxy_cache_evictions_total{reason=capacity,tier=disk}":   0,
 		"edgeproxy_cache_evictions_total{reason=lost,tier=disk}":       0,
 		"edgeproxy_cache_evictions_total{reason=variants,tier=disk}":   0,
-		"edgeproxy_cache_promotions_total{}":                           0,
-		"edgeproxy_cache_pinned_bytes{}":                               0,
+		"edgeproxy_cache_outweighed_total{}":                           0, "edgeproxy_cache_promotions_total{}": 0,
+		"edgeproxy_cache_pinned_bytes{}": 0,
 	}
 	expectEvicted(want, "memory", nil)
 	expectEvicted(want, "disk", nil)

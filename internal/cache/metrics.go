@@ -25,6 +25,7 @@ type Metrics struct {
 	objects, bytes, maxBytes *prometheus.Desc
 	evictions, neverHit      *prometheus.Desc
 	promotions, pinned       *prometheus.Desc
+	outweighed               *prometheus.Desc
 	age                      *prometheus.Desc
 	objectsHit, bytesHit     *prometheus.Desc
 	evicted                  evictedDescs
@@ -67,7 +68,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			neverHitBytes: desc("evicted_never_hit_bytes_total", "Bytes that these took in the tier.", "tier", "size"),
 		},
 		promotions: desc("promotions_total", "Responses that moved from tier stage to tier memory. Part of the writes of memory."),
-		pinned:     desc("pinned_bytes", "Bytes of bodies that have left the cache and are still being sent: outside of bytes, until their clients have taken them or are let go."),
+		outweighed: desc("outweighed_total", "How often a response was not stored in tier memory because those that would have had to leave for it were worth more. "+
+			"One that was staged stays in the stage."),
+		pinned: desc("pinned_bytes", "Bytes of bodies that have left the cache and are still being sent: outside of bytes, until their clients have taken them or are let go."),
 	}
 	reg.MustRegister(m)
 	return m
@@ -76,7 +79,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Describe sends the description of each metric.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions, m.pinned, m.age,
+		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions, m.outweighed, m.pinned, m.age,
 		m.objectsHit, m.bytesHit, m.evicted.objects, m.evicted.bytes, m.evicted.neverHitObjects, m.evicted.neverHitBytes,
 	} {
 		out <- d
@@ -98,6 +101,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 		m.collectTier(out, diskName, st.Disk, hit.Disk)
 	}
 	out <- prometheus.MustNewConstMetric(m.promotions, prometheus.CounterValue, float64(st.Stage.Promoted))
+	out <- prometheus.MustNewConstMetric(m.outweighed, prometheus.CounterValue, float64(st.Outweighed))
 	out <- prometheus.MustNewConstMetric(m.pinned, prometheus.GaugeValue, float64(st.PinnedBytes))
 }
 

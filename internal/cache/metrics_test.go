@@ -70,8 +70,8 @@ func TestMetricsShowTheStore(t *testing.T) {
 		"edgeproxy_cache_evictions_total{reason=rejected,tier=memory}": float64(st.Rejected),
 		"edgeproxy_cache_evictions_total{reason=variants,tier=memory}": 1,
 		"edgeproxy_cache_stores_never_hit_total{tier=memory}":          float64(1002 - s.Objects()),
-		"edgeproxy_cache_promotions_total{}":                           0,
-		"edgeproxy_cache_pinned_bytes{}":                               0,
+		"edgeproxy_cache_outweighed_total{}":                           0, "edgeproxy_cache_promotions_total{}": 0,
+		"edgeproxy_cache_pinned_bytes{}": 0,
 	}
 	gone, first := st.Capacity+st.Rejected, variant("/a", "1", 10, "Accept").Cost()
 	cost := int64(0)
@@ -128,8 +128,8 @@ func TestMetricsShowTheStageWhenThereIsOne(t *testing.T) {
 		"edgeproxy_cache_bytes_hit{tier=memory}":                       0,
 		"edgeproxy_cache_objects_hit{tier=stage}":                      1,
 		"edgeproxy_cache_bytes_hit{tier=stage}":                        float64(plain("98", 0, 2000).weight().staged()),
-		"edgeproxy_cache_promotions_total{}":                           1,
-		"edgeproxy_cache_pinned_bytes{}":                               0,
+		"edgeproxy_cache_outweighed_total{}":                           0, "edgeproxy_cache_promotions_total{}": 1,
+		"edgeproxy_cache_pinned_bytes{}": 0,
 	}
 	gone, cost := st.Capacity, int64(0)
 	for i := range gone {

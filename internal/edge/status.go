@@ -80,7 +80,8 @@ type TierStatus struct {
 	EvictedBySize  []EvictedStatus  `json:"evicted_by_size"`
 	Replaced       int64            `json:"replaced"`
 	Purged         int64            `json:"purged"`
-	Promoted       int64            `json:"promoted,omitempty"` // from the stage to the memory tier
+	Promoted       int64            `json:"promoted,omitempty"`   // from the stage to the memory tier
+	Outweighed     int64            `json:"outweighed,omitempty"` // see cache.TierStats
 
 	// EvictionAge is the age in seconds of recently evicted objects, by cause; see cache.TierStats. Causes that have
 	// evicted nothing are not in it.
@@ -172,7 +173,7 @@ func statusOfTier(t cache.TierStats, hit cache.HitPart) TierStatus {
 	return TierStatus{
 		ObjectsHit: hit.Objects, BytesHit: hit.Bytes, ObjectsSampled: hit.Sampled, EvictedBySize: statusOfEvicted(&t.Evicted),
 		Objects: t.Objects, Bytes: t.Bytes, MaxBytes: t.MaxBytes, Writes: t.Writes, WriteBytes: t.WriteBytes,
-		Replaced: t.Replaced, Purged: t.Purged, Promoted: t.Promoted, StoresNeverHit: t.NeverHit,
+		Replaced: t.Replaced, Purged: t.Purged, Promoted: t.Promoted, Outweighed: t.Outweighed, StoresNeverHit: t.NeverHit,
 		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants}, EvictionAge: evictionAges(t),
 	}
 }
