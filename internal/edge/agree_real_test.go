@@ -3,6 +3,8 @@ package edge
 import (
 	"fmt"
 	"math"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"edgeproxy/config"
@@ -108,18 +110,22 @@ func TestProxyAndSimulateAgreeWhereSizeAwareEvicts(t *testing.T) {
 	testkit.Plain(t, "real requests take minutes under the detector")
 	f := func(log string, limit int64) {
 		t.Helper()
-		seq := readSequence(t, testkit.Trace(t, log), limit)
+		if !strings.Contains(log, ":") {
+			log = testkit.Trace(t, log)
+		}
+		seq := readSequence(t, log, limit)
 		file := seq.file(t)
 		for _, stage := range []int64{0, 10} {
 			s := setup{policy: config.PolicySecondHit, rate: 0.01, capacity: seq.unique / 20, eviction: config.EvictionSizeAware}
 			s.stage = s.capacity * stage / 100
 			s.maxObject = (s.capacity - s.stage) / 4
-			t.Run(fmt.Sprintf("%s, stage %d %%", log, stage), func(t *testing.T) { sameRanking(t, &s, seq, file) })
+			t.Run(fmt.Sprintf("%s, stage %d %%", filepath.Base(log), stage), func(t *testing.T) { sameRanking(t, &s, seq, file) })
 		}
 	}
 	f("adaptsize.tr", 30_000)
 	f("nasa-1995-08-01.tsv", 0)
 	f("apache-combined-2015.log", 0)
+	f("zipf:objects=6000,requests=25000,exponent=0.85,size=lognormal:8KiB:1.3:1MiB", 0) // on which nothing was tuned
 }
 
 // sameRanking compares the means of some replays with that of simulate. Where three are not near enough, up to nine are.
@@ -141,9 +147,9 @@ func sameRanking(t *testing.T, s *setup, seq *sequence, log string) {
 		hits := 100 * float64(proxied.Hits-simulated.Hits) / float64(proxied.Requests)
 		writes := 100 * (float64(proxied.Writes)/float64(simulated.Writes) - 1)
 		t.Logf("hits %.2f %%, %+.2f points; writes %+.2f %%", 100*float64(proxied.Hits)/float64(proxied.Requests), hits, writes)
-		if math.Abs(hits) <= 0.4 && math.Abs(writes) <= 3 {
+		if math.Abs(hits) <= 0.3 && math.Abs(writes) <= 2 {
 			return
 		}
 	}
-	t.Error("want the means within 0.4 points of hits and 3 % of writes")
+	t.Error("want the means within 0.3 points of hits and 2 % of writes")
 }
