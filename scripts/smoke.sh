@@ -79,7 +79,7 @@ ask() {
 }
 
 ask 'fwd=uri-miss; detail=first-sighting'
-ask 'fwd=uri-miss; stored'
+ask 'hit; ttl=[0-9]+' yes
 ask 'hit; ttl=[0-9]+' yes
 curl -sSf --max-time 10 "http://$admin/readyz" >/dev/null || fail "/readyz is not 200"
 curl -sSf --max-time 10 -o "$dir/metrics" "http://$admin/metrics" || fail "no metrics"
@@ -90,4 +90,4 @@ code=0
 wait "$edge" || code=$?
 edge=
 [ "$code" -eq 0 ] || fail "exit code $code after SIGTERM, want 0"
-echo "smoke: first-sighting, stored, hit; stopped in order"
+echo "smoke: first-sighting, hit, hit; stopped in order"

@@ -116,7 +116,7 @@ func TestTheImageServes(t *testing.T) {
 		t.Fatalf("the container is %s\n%s", health(), docker("logs", name))
 	}
 	address, _, _ := strings.Cut(docker("port", name, "8080"), "\n")
-	for _, want := range []string{"edgeproxy; fwd=uri-miss; detail=first-sighting", "edgeproxy; fwd=uri-miss; stored", "edgeproxy; hit; "} {
+	for _, want := range []string{"edgeproxy; fwd=uri-miss; detail=first-sighting", "edgeproxy; hit; ", "edgeproxy; hit; "} {
 		res, err := http.Get("http://" + address + "/hello")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, docker("logs", name))

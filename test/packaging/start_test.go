@@ -33,7 +33,7 @@ test "$(systemctl is-active edgeproxy)" = active
 test "$(systemctl is-enabled edgeproxy)" = enabled
 test "$(stat -c %U /proc/"$(systemctl show -P MainPID edgeproxy)")" = edgeproxy
 asked | grep first-sighting
-asked | grep stored
+asked | grep '; hit;'
 asked | grep '; hit;'
 edgeproxy health
 
