@@ -55,7 +55,7 @@ type Cache struct {
 type Memory struct {
 	MaxBytes       Size // of the whole tier
 	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
-	StageBytes     Size // of MaxBytes, for responses requested once; 0 is none, at most half of MaxBytes; AutoStage fits it to the others
+	StageBytes     Size // the part of MaxBytes for responses requested once: at most half, 0 for none, or AutoStage
 	Eviction       Eviction
 	Optimise       Optimise // with EvictionSizeAware
 }

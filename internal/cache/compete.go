@@ -30,9 +30,9 @@ func (s *Store) Evict(e Eviction, o Optimise) {
 }
 
 // Outweighed reports whether e, which admission would let in, is worth less than the entries that would have to leave the memory tier
-// for it. Then it is to be held back: it goes to the stage if there is one. Length is that of its body, -1 if unknown: then it counts
-// as an entry of mean size. Times is how often it was asked for within the window, as far as admission knows, this request included;
-// 0 says that it does not compete. It changes nothing that is held.
+// for it. Then it is to be held back: it goes to the stage if there is one. Length is the length of the body, -1 if unknown: then e
+// counts as an entry of mean size. Times is how often e was asked for within the window, as far as admission knows, this request
+// included; 0 says that e does not compete. Nothing that is held changes.
 //
 // Entries compete only with SizeAware, where there is no Disk, and in a full tier. One that takes the place of another under its key
 // does not.
@@ -76,8 +76,8 @@ func (s *Store) outweighedLocked(k Key, cost int64, times int) bool {
 	return true
 }
 
-// intervalLocked returns how many ticks ago the entry under k came before, staged or outweighed. If that is not known, it is taken
-// for as long as it takes to write as many entries as are held.
+// intervalLocked returns how many ticks ago the entry under k was outweighed, or else staged. If neither is known, it is as long as it
+// takes to write as many entries as are held. (The later of the two makes no difference in make evict.)
 func (s *Store) intervalLocked(k Key) float64 {
 	now := s.ranked.tick.Load()
 	if at, ok := s.ranked.lostAt(k); ok {

@@ -124,6 +124,40 @@ func TestAnOutweighedResponseStaysInTheStage(t *testing.T) {
 	t.Error("asked for again and again it never comes in")
 }
 
+// The interval of a newcomer is the time since it was outweighed or staged.
+func TestTheIntervalOfANewcomerIsKnownFromItsLastArrival(t *testing.T) {
+	s, err := New(Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	for i := range 400 {
+		mustPut(t, s, plain(fmt.Sprintf("/first/%d", i), 0, 4<<10))
+	}
+	e := plain("/again", 0, 4<<10)
+	f := func(what string, want float64) {
+		t.Helper()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if got := s.intervalLocked(e.Key); got != want {
+			t.Errorf("%s: got an interval of %v ticks, want %v", what, got, want)
+		}
+	}
+	f("never seen", float64(s.ranked.objects))
+	mustStage(t, s, e)
+	const others = 100 // each one is a tick: fewer than ticksHeld are held
+	for i := range others {
+		mustPut(t, s, plain(fmt.Sprintf("/other/%d", i), 0, 4<<10))
+	}
+	f("staged", others)
+	s.mu.Lock()
+	s.ranked.loses(e.Key)
+	s.mu.Unlock()
+	f("outweighed in the stage", 0)
+	mustPut(t, s, plain("/one more", 0, 4<<10))
+	f("outweighed a moment ago", 1)
+}
+
 // A change of the eviction loses nothing of what is held.
 func TestAChangeOfTheEvictionKeepsWhatIsHeld(t *testing.T) {
 	s := newRankedStore(t, 4<<20)
@@ -154,7 +188,7 @@ func TestWhatHasExpiredWasKeptLikeWhatIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	const n = 400 // of each kind: together they fit
+	const n = 400 // entries of each kind; all of them fit
 	name := func(kind string, i int) string { return fmt.Sprintf("/%s/%d", kind, i) }
 	for i := range n {
 		mustPut(t, s, lasting(plain(name("fresh", i), 0, 4<<10), now, time.Hour))

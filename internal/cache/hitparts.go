@@ -59,7 +59,7 @@ func (h *hitSample) note(o *Object, bytes int64) {
 	}
 }
 
-// of returns the part of so many objects and bytes, of which h is a sample.
+// of extends the sample to a tier that holds so many objects and bytes.
 func (h *hitSample) of(objects, bytes int64) HitPart {
 	return HitPart{part(h.hitObjects, h.objects, objects), part(h.hitBytes, h.bytes, bytes), h.objects}
 }

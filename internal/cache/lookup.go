@@ -19,7 +19,7 @@ func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 	if s.disk != nil && !heldBack {
 		s.disk.touch(it)
 	}
-	if s.ranked != nil && !heldBack { // of what is staged it is the time of its arrival
+	if s.ranked != nil && !heldBack { // a staged entry keeps the tick of its arrival
 		it.useAt(s.ranked.tick.Load())
 	}
 	return it.use(), heldBack

@@ -23,13 +23,13 @@ type ranked struct {
 	leaves  atomic.Uint64        // how many have left so far
 	ranking *eviction.Ranking    // of numbers
 	costs   []int64              // by number, at which it was taken in
-	until   []uint32             // by number, the second at which it is of no use any more; 0: it is not there, or nobody knows
+	until   []uint32             // by number, the second from which an entry is of no use; 0: there is no entry, or nobody knows
 	hand    uint32               // the number that is looked at next for that
 	now     func() time.Time     // nil: nothing is ever of no use
 	bytes   int64                // sum of the costs of what is held
 	most    int64
 	tick    atomic.Uint32 // the time by which uses are noted
-	landed  int64         // since the last tick
+	landed  int64         // entries that came since the last tick
 	objects int64
 	lost    []uint64 // see lostAt
 }

@@ -87,7 +87,7 @@ func sameVerdicts(t *testing.T, seq *sequence) {
 				r.settle(a.Object, got)
 				told[got]++
 				admit := m.Sight(a)
-				admitted := got == answeredStored || got == answeredOutweighed // which the policy let in
+				admitted := got == answeredStored || got == answeredOutweighed // the policy has let the response in
 				if !admitted && got != answeredHeldBack {
 					return
 				}

@@ -61,7 +61,7 @@ func valuesOf(text, metric, tier, by string) map[string]int64 {
 // crowded is a proxy with a tier that is too small for what is asked for.
 type crowded struct {
 	tier, policy string
-	size         int    // of each body
+	size         int    // bytes of each body
 	class        string // of what the tier holds
 	set          func(*config.Cache)
 	status       func(*CacheStatus) *TierStatus

@@ -28,7 +28,7 @@ type put struct {
 	layout.Record
 	buffer *buffer.Buffer // of Body, until finish; nil: it is of no Buffer
 	shape  layout.Shape
-	bytes  int64       // that count as waiting
+	bytes  int64       // the bytes that count as waiting
 	draft  bool        // its body is on the disk already, and cannot be read yet
 	gone   bool        // removed or replaced; guarded by queue.mu
 	asked  atomic.Bool // it was hit while it waited
@@ -209,7 +209,7 @@ func (q *queue) patch(p layout.Patched) {
 type ask struct {
 	do    func() error
 	done  chan error
-	bytes int64 // that count as waiting
+	bytes int64 // the bytes that count as waiting
 }
 
 // ask has the writer call do. It returns a channel that gets the outcome.

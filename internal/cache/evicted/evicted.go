@@ -12,7 +12,7 @@ type Class uint8
 const Classes = 7
 
 const (
-	leastBound = 1 << 10 // of class 0, in bytes
+	leastBound = 1 << 10 // the bound of class 0, in bytes
 	boundShift = 2       // log2 of the factor between two bounds
 )
 
