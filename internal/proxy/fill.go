@@ -16,7 +16,7 @@ type inflight = flight.Flight[cache.Key, *outcome]
 // a fetch for one client only are all fills:
 //
 //	fetch    asks the origin. A 304 renews the stored response; a failure may be answered by a stale one.
-//	judge    decides what may be done with the response (RFC 9111).
+//	judge    decides what may be done with the response (RFC 9111), and whether it is worth what would have to leave for it.
 //	confirm  asks again where an error would take the place of an answer.
 //	admit    gives the head to the clients that wait for it.
 //	store    reads the body, and puts it into the cache.
