@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/testkit"
 )
 
 // fetch returns the body at url.
@@ -175,6 +176,7 @@ func (c *crowded) checkMetrics(t *testing.T, text string, st *TierStatus, row *E
 
 // A tier that is too small evicts what nobody asked for again: the status and the metrics say how much of which size.
 func TestTheOperatorSeesWhatWasEvictedBeforeItsFirstHit(t *testing.T) {
+	testkit.Slow(t, "it fills three tiers until they evict")
 	for _, c := range []crowded{
 		{"memory", "always", 10_000, "16KiB", func(*config.Cache) {}, func(s *CacheStatus) *TierStatus { return &s.TierStatus }},
 		{"stage", "second-hit", 10_000, "16KiB", func(c *config.Cache) { c.Memory.StageBytes = 2 * config.MiB }, func(s *CacheStatus) *TierStatus { return s.Stage }},
