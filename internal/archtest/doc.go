@@ -13,5 +13,5 @@
 // violation.
 //
 // It does not type-check, follow indirect imports or judge style; the linter
-// does that, and its copy of the table is held to this one.
+// does that.
 package archtest

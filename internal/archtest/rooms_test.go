@@ -28,8 +28,7 @@ type room struct {
 	unsafe   bool     // lays out memory, or makes system calls, by itself, and may import unsafe
 }
 
-// rooms is the whole house. A new folder is a new line here, and in the
-// depguard section of .golangci.yml.
+// rooms is the whole house. A new folder is a new line here.
 func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
