@@ -18,7 +18,7 @@ type OwnFields struct {
 	Set map[string]string // values by name
 }
 
-// FieldRules remove fields and set others. internal/field checks whether they can be used.
+// FieldRules remove fields and set others. internal/http/field checks whether they can be used.
 type FieldRules struct {
 	Remove []string          // names; a * at the end stands for any ending
 	Set    map[string]string // values by name

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/method"
+	"edgeproxy/internal/http/method"
 )
 
 // Match is the conditions on a request. All must hold.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/policy"
-	"edgeproxy/internal/reason"
 )
 
 // column is one column of the table. cell may use the row of always.

@@ -10,7 +10,7 @@ import (
 
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/edge"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // stoppedTier is the directories of a stopped proxy.

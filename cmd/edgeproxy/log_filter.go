@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/reason"
 )
 
 // logFilter is a condition on a line of the access log: a field, a comparison and a value.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 func TestAnOpenGateAdmitsWhatTheRuleWouldNot(t *testing.T) {

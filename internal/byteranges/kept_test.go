@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 func keptEntryOf(body string) *cache.Object {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // Boundaries are tried in this order: the separator with each of the marks. They need not be hard to guess, since the parts

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 func entryOf(body, contentType string) *cache.Object {

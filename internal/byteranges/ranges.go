@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // Several returns the ranges of content of size bytes that line, the value of the only Range field of a GET, asks for. They are in

@@ -5,9 +5,9 @@ import (
 	"time"
 	"unsafe"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/pinned"
-	"edgeproxy/internal/rfc9111"
 )
 
 // This file lays out the memory of an Object. No other file of the package uses unsafe. A block has these parts; each

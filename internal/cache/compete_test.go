@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // fullOf fills s, a store of 4 MiB, with small entries that are asked for in every round.

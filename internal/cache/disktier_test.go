@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/testkit"
 )
 

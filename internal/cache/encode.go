@@ -8,8 +8,8 @@ import (
 	"math"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // This file encodes an entry, without its content, for what outlives the process. The encoding, little endian, is

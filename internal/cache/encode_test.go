@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // drawnEntry returns an entry all of whose fields are drawn, some of them empty.

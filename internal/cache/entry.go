@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/pinned"
-	"edgeproxy/internal/rfc9111"
 )
 
 // Sizes of what an entry takes beside its own bytes, in bytes.

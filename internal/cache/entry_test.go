@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 func TestCostCountsEveryPart(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // newStore returns a Store that is closed when the test ends.

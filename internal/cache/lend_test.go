@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Bodies that were lent and given back are read into memory that others have had. None of them shows in another's.

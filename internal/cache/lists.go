@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // This file has the lists of names by which the responses of a URL vary. Each response tells its own in Vary, and those

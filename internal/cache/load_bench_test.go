@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // BenchmarkLoad is a hit on the disk whose record lies in the page cache, without the sending.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/testkit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/pinned"
 )
 

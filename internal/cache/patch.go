@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // This file encodes most 304s for a record on the disk in 32 bytes. So the renewal outlives the process, and the record

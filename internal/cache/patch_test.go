@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // renewable puts an entry on the disk, where a 304 will find it, and returns it.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // newSmallRegions returns a Store with regions of 8 KiB for blocks of at most 2 KiB.

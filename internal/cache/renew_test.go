@@ -3,7 +3,7 @@ package cache
 import (
 	"testing"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // renewed returns e with another head, as a 304 makes it.

@@ -3,8 +3,8 @@ package cache
 import (
 	"slices"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // This file stores a body once if several variants of a URL have it, such as a page with Vary: Cookie that is the same

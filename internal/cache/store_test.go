@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // There must be no second, smaller bound on objects anywhere.

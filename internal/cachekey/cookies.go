@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 var semicolon = []byte(";")

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // TestPartsHaveKeysOfTheirOwn builds keys with and without selectors, parts and

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"strings"
 
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // patterns are names of parameters, and prefixes of names.

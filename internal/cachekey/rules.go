@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Limits of rules: more is probably a mistake, and each request pays for each name.

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Bytes that tell parts of the selectors apart.

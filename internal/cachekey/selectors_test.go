@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 )
 
 // request has the lines of its fields by canonical name.

@@ -3,8 +3,8 @@ package compress
 import (
 	"strings"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 const acceptEncoding = "Accept-Encoding"

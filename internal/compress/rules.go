@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // Coding is a content coding (RFC 9110 section 8.4.1).

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/compress"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // fields reads lines of a head.

@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/basicauth"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 )
 

@@ -21,12 +21,12 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/model"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/simulate"
 	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
-	"edgeproxy/internal/wire"
 )
 
 // sequence is a trace in memory.

@@ -9,8 +9,8 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 )
 
 // Object is a stored response as the commands and the admin listener show it.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 )
 

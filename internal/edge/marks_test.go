@@ -15,8 +15,8 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/dial"
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/testkit"

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/routing"
 )

@@ -11,13 +11,13 @@ import (
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rewrite"
-	"edgeproxy/internal/rfc9111"
 )
 
 // This file translates the configuration into each room's own options. No room

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"edgeproxy/internal/basicauth"
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rewrite"
 	"edgeproxy/internal/routing"

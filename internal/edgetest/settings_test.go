@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"edgeproxy/internal/compress"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
-	"edgeproxy/internal/rfc9111"
 )
 
 // apply sets one option of the edge:

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/template"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/template"
 )
 

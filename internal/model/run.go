@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/policy"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/trace"
 )
 

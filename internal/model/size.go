@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/policy"
-	"edgeproxy/internal/reason"
 )
 
 // Memory of a Run, in bytes: for each object, and with an eviction of the proxy for each entry that the tier can hold, and of its capacity for

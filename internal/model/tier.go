@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/trace"
 )
 

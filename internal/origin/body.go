@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/chunked"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/chunked"
+	"edgeproxy/internal/http/field"
 )
 
 // maxTrailerBytes bounds the trailer section of a response.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // startWarm returns an Origin with one idle connection, number 0, whose further requests s plays.

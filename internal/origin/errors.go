@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"edgeproxy/internal/chunked"
+	"edgeproxy/internal/http/chunked"
 	"edgeproxy/internal/rescue"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // delimiter says what ends the body of a response.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // What a frame of HTTP/2 says of itself (RFC 9113 sections 6.2 and 6.10).

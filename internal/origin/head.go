@@ -3,7 +3,7 @@ package origin
 import (
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // maxFields bounds the field lines of one head or trailer section: enough for

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 func TestStatusLine(t *testing.T) {

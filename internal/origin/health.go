@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Health is how a server is asked whether it is well: by a GET on a connection of

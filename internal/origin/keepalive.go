@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // persistent reports whether the origin means to keep the connection open after

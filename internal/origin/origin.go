@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Origin is the servers of one origin and the connections to them. It is safe for

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Request is one request to send. The caller keeps it unchanged until RoundTrip

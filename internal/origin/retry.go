@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"edgeproxy/internal/method"
+	"edgeproxy/internal/http/method"
 )
 
 // This file says which requests are sent once more after a server was reached: where it broke before its head was whole, or answered

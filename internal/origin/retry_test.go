@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // failing returns a Dial that fails with what comes from the channel.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // stream is one request and its response by HTTP/2.

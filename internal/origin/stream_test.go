@@ -18,7 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/testkit"
 )
 

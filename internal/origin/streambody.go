@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // streamBody is the response body of a stream.

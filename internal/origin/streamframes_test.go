@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/testkit"
 )

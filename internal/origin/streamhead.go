@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // connectionSpecific lists fields that have no place in HTTP/2 (RFC 9113 section 8.2.2).

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 func TestTrailersOfAChunkedBody(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/testkit"
 )
 

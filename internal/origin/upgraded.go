@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // switching is the status that ends HTTP on a connection (RFC 9110 section 15.2.2).

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/rescue"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/chunked"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/chunked"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/rescue"
 )
 

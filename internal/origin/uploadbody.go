@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 const (

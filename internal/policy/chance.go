@@ -1,6 +1,6 @@
 package policy
 
-import "edgeproxy/internal/reason"
+import "edgeproxy/internal/http/reason"
 
 // chance stores a share of what is fetched, drawn by lot. It remembers nothing: what is
 // asked for often is drawn often.

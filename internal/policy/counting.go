@@ -1,6 +1,6 @@
 package policy
 
-import "edgeproxy/internal/reason"
+import "edgeproxy/internal/http/reason"
 
 // MostMoreThan is the largest Rule.MoreThan. Beyond it a single generation of the
 // counting filter, whose counters end at 15, could not count far enough, and a rule

@@ -2,7 +2,7 @@ package policy
 
 import (
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // Sighting is what is known of one request when it is decided on.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // TestVerdicts has the verdict of every policy on the sightings that tell it from the others.

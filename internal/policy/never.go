@@ -1,6 +1,6 @@
 package policy
 
-import "edgeproxy/internal/reason"
+import "edgeproxy/internal/http/reason"
 
 // never stores nothing.
 var never = policy{

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // Policy is how a route admits responses to its cache.

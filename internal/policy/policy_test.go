@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 func TestPolicyNamesParseBack(t *testing.T) {

@@ -1,6 +1,6 @@
 package policy
 
-import "edgeproxy/internal/reason"
+import "edgeproxy/internal/http/reason"
 
 // secondHit stores what was asked for before, within the window.
 var secondHit = policy{

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"edgeproxy/internal/basicauth"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // Access says which clients a route is for. The zero Access is for all.

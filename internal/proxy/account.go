@@ -3,8 +3,8 @@ package proxy
 import (
 	"sync/atomic"
 
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // fillCounts counts fills: fetches of a GET that asked the cache and got a response. When none

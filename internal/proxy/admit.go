@@ -5,8 +5,8 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
 )
 
 // errUnshared ends a flight whose response turned out to be for one client.

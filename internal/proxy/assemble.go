@@ -7,8 +7,8 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // assembly is an answer made of stored parts of a representation (RFC 9111 section

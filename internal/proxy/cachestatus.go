@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/reason"
 )
 
 const headerCacheStatus = "Cache-Status" // canonical

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 func TestStructuredName(t *testing.T) {

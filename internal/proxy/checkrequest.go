@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"edgeproxy/internal/message"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/reason"
 )
 
 // Expect implements message.Engine: it decides what a client that sends Expect: 100-continue is

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // clientHead is the head of a response as one client gets it.

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"edgeproxy/internal/client"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // clientSlots counts the slots that each client has of a limited number. While few are free, one client may have no more

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // This file keeps a stored or shared response from clients that could not read it: its content coding is one that they refuse, and

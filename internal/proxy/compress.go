@@ -7,9 +7,9 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/compress"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/rfc9111"
 )
 
 // This file compresses, once, what an origin has sent without a coding. It does so before anything else looks at the response:

@@ -3,8 +3,8 @@ package proxy
 import (
 	"slices"
 
-	"edgeproxy/internal/forwarded"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/forwarded"
+	"edgeproxy/internal/http/reason"
 )
 
 // This file asks the origin twice before an error takes the place of an answer. A field that is in no key may bring about an error

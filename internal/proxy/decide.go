@@ -5,9 +5,9 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 )
 
 // decide finds the route, whether the cache may be asked, counts the sighting

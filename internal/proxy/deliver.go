@@ -1,6 +1,6 @@
 package proxy
 
-import "edgeproxy/internal/message"
+import "edgeproxy/internal/http/message"
 
 // source is where the head and the content of an answer come from. It is set where the answer is decided. Each kind has its own
 // file. To make a source allocates nothing.

@@ -32,7 +32,7 @@
 // clients in readahead.
 //
 // The laws:
-//   - It knows no server library: requests and answers are of internal/message.
+//   - It knows no server library: requests and answers are of internal/http/message.
 //   - headers.go and lines.go are the only border to a front's bytes, which live until the
 //     answer is closed: they alone copy them into what lives longer.
 //   - A stored entry's full key is compared on every hit.

@@ -4,8 +4,8 @@ import (
 	"io"
 	"slices"
 
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/template"
 )
 

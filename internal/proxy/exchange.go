@@ -9,15 +9,15 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/forwarded"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/forwarded"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/running"
-	"edgeproxy/internal/wire"
 )
 
 // disposition is what becomes of a request.

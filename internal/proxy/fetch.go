@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // fetch asks the origin for what f says. Then f has a response, or a head that holds a stored

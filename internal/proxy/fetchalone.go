@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // fetchAlone fetches for x only: other requests do not share the fetch. With admit the response may be stored; then Range and

@@ -4,9 +4,9 @@ import (
 	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/presence"
-	"edgeproxy/internal/reason"
 )
 
 // inflight is the fetching side of a flight; reader is the other one.

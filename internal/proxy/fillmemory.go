@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // fillMemory is memory that nearly every fill needs. A fill whose response only one client gets (leaderonly.go) leaves it to the

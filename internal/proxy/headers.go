@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/forwarded"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/forwarded"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/tracecontext"
 )
 

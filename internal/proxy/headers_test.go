@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // exchangeOf returns an exchange for a request head, as receive would see it.

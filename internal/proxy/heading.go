@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // heading is what the head of an answer is made of.

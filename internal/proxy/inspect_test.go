@@ -12,12 +12,12 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 )
 
 // inspected is an edge with an origin whose /vary… varies by X-Lang, and a client of it.

@@ -1,9 +1,9 @@
 package proxy
 
 import (
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/rfc9111"
 )
 
 // Interim responses (1xx, RFC 9110 section 15.2) go to the client whose request

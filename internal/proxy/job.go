@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
 )
 
 // job is what one fetch has to know: the request to the origin, and what is needed to judge and store the response after the

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 )
 
 // outcome is what is known of an origin's response once its header is here. The readers of a

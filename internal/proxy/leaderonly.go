@@ -5,8 +5,8 @@ import (
 
 	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
 )
 
 // leaderOnly is the source of an answer that only the leader of a flight wants, and whose head and body came in one read. Most

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/forwarded"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/forwarded"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // This file decides which of a client's fields reach the origin, and in which form. Keys are

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
-	"edgeproxy/internal/forwarded"
+	"edgeproxy/internal/http/forwarded"
 )
 
 // The schemes that a request can have: that of its listener, or of a trusted proxy's in

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/tunnel"
 )

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/wire"
 )
 
 // This file finds the route of a request among those in force: the first whose routing.Match holds.

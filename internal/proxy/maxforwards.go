@@ -3,7 +3,7 @@ package proxy
 import (
 	"strconv"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Max-Forwards says how many proxies may forward an OPTIONS request (RFC 9110 section 7.6.2). With other methods it says nothing; TRACE is

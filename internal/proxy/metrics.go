@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/compress"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/series"
 )
 

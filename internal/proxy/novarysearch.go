@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/wire"
 )
 
 // This file finds a response by a query that means the same as its own

@@ -15,11 +15,11 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
 )
 
 // searchRules are what the origin of these tests may say, "" for nothing. It says the

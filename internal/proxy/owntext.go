@@ -1,6 +1,6 @@
 package proxy
 
-import "edgeproxy/internal/reason"
+import "edgeproxy/internal/http/reason"
 
 // ownText answers with a short text of our own: an error, with the reason in Cache-Status, or what a
 // purge or a challenge gets. Nothing of the inside leaks. A route may have a page in place of the text of an error,

@@ -11,12 +11,12 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/forwarded"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/forwarded"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/wire"
 )
 
 // This file holds the law of keys: two requests that may share a stored response have

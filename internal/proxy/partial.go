@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 

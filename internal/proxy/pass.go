@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 )
 
 // pass answers a request that is not the cache's business.

@@ -14,7 +14,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/purge"

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/wire"
 )
 
 // What a purge may go by: the words of the admin listener and of the command.

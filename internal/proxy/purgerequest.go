@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/purgedialect"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/routing"
-	"edgeproxy/internal/wire"
 )
 
 // This file answers purges that come among the requests of clients, as content management systems send them. They reach what is stored

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
 )
 
 // purgeSweeper removes purged responses from the store, so that the marks of purges can be dropped. A purge leaves a mark, and

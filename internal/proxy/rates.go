@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/client"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // withinRate reports whether x comes no sooner than the rate of its route lets its client ask,

@@ -3,11 +3,11 @@ package proxy
 import (
 	"strings"
 
-	"edgeproxy/internal/forwarded"
-	"edgeproxy/internal/message"
-	"edgeproxy/internal/method"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/forwarded"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/method"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/wire"
 )
 
 // receive takes the request apart: target, host and what the request

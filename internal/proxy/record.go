@@ -3,7 +3,7 @@ package proxy
 import (
 	"time"
 
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // describe settles what a fetched answer says of itself in Cache-Status. The body is not here

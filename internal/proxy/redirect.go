@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/wire"
 )
 
 // This file sends a request on whose flight has brought a response that is not for it: to the

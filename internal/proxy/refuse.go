@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // refuse makes the answer an error of our own.

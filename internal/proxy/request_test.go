@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/wire"
 )
 
 // readRequest is a front for tests: the request of a head, lines that end in CRLF. It says

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // This file sends content that lies in no memory. It may turn out that it cannot be read. Then it

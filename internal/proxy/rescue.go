@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/rescue"
 )
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/wire"
 )
 
 // This file applies a route's rewrite.Rule: to the request for the origin, and to a Location that comes back, before

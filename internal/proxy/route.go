@@ -9,11 +9,11 @@ import (
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/fieldrules"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rewrite"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/routing"
 )
 

@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/fieldrules"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/template"
 )

@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/byteranges"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // selection is what is sent of a response after the request's conditions and Range were evaluated.

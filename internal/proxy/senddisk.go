@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // This file has the system send a long body from where it lies on the disk, without a copy in this process. Each part is checked

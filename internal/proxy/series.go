@@ -3,7 +3,7 @@ package proxy
 import (
 	"slices"
 
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // departed are the sums of routes that have no series any more, for the totals of the status.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/spans"
 )
 

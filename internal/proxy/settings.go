@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/fieldrules"
-	"edgeproxy/internal/forwarded"
+	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/spans"

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 

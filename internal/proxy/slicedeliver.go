@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // heading implements source, with the head of the first slice.

@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 

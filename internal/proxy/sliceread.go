@@ -5,8 +5,8 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/pinned"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 

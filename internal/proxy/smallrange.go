@@ -5,8 +5,8 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // This file bounds what a Range can make an origin send. To store a response, or a slice of one, all of it is fetched: for a range of one byte that

@@ -5,9 +5,9 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 

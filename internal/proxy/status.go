@@ -1,6 +1,6 @@
 package proxy
 
-import "edgeproxy/internal/reason"
+import "edgeproxy/internal/http/reason"
 
 // Status is what a Proxy has done since its start, as GET /status of the admin listener gives
 // it.

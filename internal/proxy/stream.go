@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/readahead"
-	"edgeproxy/internal/reason"
 )
 
 // streamBuffer is what the body of an origin's response is copied through where the front has no

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // silent is a source that would wait for the origin.

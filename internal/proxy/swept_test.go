@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // TestSoftPurgeHoldsForRequestsThatBeganBeforeTheSweep is a regression test: such a

@@ -1,9 +1,9 @@
 package proxy
 
 import (
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/rfc9111"
 )
 
 // Trailers (RFC 9110 section 6.5) go from the origin to a client that takes them, behind

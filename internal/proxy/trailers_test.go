@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
 )
 

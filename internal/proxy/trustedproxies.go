@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/forwarded"
+	"edgeproxy/internal/http/forwarded"
 )
 
 // maxHops is how many proxies in front of this one are believed, the peer included.

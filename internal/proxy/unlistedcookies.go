@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // This file says for which cookies responses are not stored (reason.RequestCookie): names alone, and few of them, because clients choose

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/tunnel"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/pace"
 )

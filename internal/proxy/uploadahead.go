@@ -9,8 +9,8 @@ import (
 
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/running"
 )
 

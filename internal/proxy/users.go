@@ -4,7 +4,7 @@ import (
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/client"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 // This file answers only users of a route that has some (RFC 7617). It comes before the cache is asked, so it holds for

@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 )
 

@@ -5,12 +5,12 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 )
 
 // maxRefreshes bounds the validations in the background. While there are that many, further stale responses are not validated.

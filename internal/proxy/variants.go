@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // This file finds what is stored for a request under a key before Vary. The responses of a URL may differ in what they vary by. Each

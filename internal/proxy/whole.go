@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/presence"
-	"edgeproxy/internal/rfc9111"
 )
 
 // whole is the whole response that an exchange wants.

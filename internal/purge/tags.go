@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 const (

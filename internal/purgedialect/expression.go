@@ -3,7 +3,7 @@ package purgedialect
 import (
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // This file reads ban expressions, as Varnish has them: conditions with && between them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // This file sorts the fields of a purge: by what it goes, what bounds it, and what is not understood.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // Request is a purge as it was received.

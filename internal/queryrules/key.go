@@ -3,7 +3,7 @@ package queryrules
 import (
 	"bytes"
 
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // AppendKey appends to dst the URL key of all targets that mean the same as target by the

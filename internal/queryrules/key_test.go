@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // rule returns a new rule of a path, which ignores u.

@@ -3,7 +3,7 @@ package queryrules
 import (
 	"sync/atomic"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // Rule is what the responses of one path say of its queries. It does not change, except for

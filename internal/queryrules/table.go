@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 func ignoring(names ...string) rfc9111.NoVarySearch { return rfc9111.NoVarySearch{Names: names} }

@@ -3,8 +3,8 @@ package queryrules
 import (
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // Said is what a response says of the queries of its path.

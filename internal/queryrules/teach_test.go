@@ -3,7 +3,7 @@ package queryrules
 import (
 	"testing"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // fields returns the fields of a response that says value of its queries; "" is nothing.

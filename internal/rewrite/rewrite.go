@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // Rule replaces a prefix of the path in requests to the origin. It is immutable, and safe for concurrent use; nil

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/routing"
-	"edgeproxy/internal/wire"
 )
 
 // Browsers take tabs out of a URL: "/", a tab, "/host" named the host.

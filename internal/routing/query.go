@@ -3,7 +3,7 @@ package routing
 import (
 	"bytes"
 
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // TakesQuery reports whether the conditions of m on query parameters hold. query is as it was received,

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 func takesQuery(m ValueMatch, query string) bool {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // ErrChanged ends an answer in the midst of which the representation has become another one.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 

@@ -3,7 +3,7 @@ package sliced
 import (
 	"strconv"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // Span returns the bytes of the slice of this number, from 0 on, where slices have size bytes.

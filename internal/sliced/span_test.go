@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/wire"
 )
 
 // Location is a URL with placeholders of the request's URL, for the field of this name (RFC 9110 section 10.2.2). The zero

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 func TestReadersTakeTheRequestsAndCountTheRest(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/http/reason"
 )
 
 var (

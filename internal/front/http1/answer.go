@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"sync"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 )
 
 // errLength says that content is not as long as announced.

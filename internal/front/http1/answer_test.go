@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 )
 
 // piecewise is content that comes in pieces, or breaks off with an error.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/rfc9111"
 )
 
 // trailersOf follows a body in pieces of n bytes.

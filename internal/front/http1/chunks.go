@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/wire"
 )
 
 // chunks follows a chunked body (RFC 9112 section 7.1) in the bytes that fasthttp reads, and keeps its trailer section as

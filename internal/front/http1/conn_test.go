@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 )
 
 // The times of the servers here.

@@ -4,7 +4,7 @@ import (
 	"net"
 	"syscall"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/nonblock"
 )
 

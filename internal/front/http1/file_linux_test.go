@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/testkit"
 )
 

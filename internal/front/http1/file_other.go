@@ -5,7 +5,7 @@ package http1
 import (
 	"errors"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // sender is for sockets of Linux.

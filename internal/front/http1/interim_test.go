@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/rescue"
 )
 

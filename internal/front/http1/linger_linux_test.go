@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // A connection that was closed with bytes of its request unread was reset, and most clients lost the answer to that. Here

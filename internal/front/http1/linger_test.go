@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // refusing refuses each request before its body, and ends the connection.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // The phases of a connection, for Shutdown, which closes those that wait.

@@ -3,9 +3,9 @@ package http1
 import (
 	"bytes"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/wire"
 )
 
 // A plain request is one whose head cannot mean anything but what it says at the first look: a

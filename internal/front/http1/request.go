@@ -3,8 +3,8 @@ package http1
 import (
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/message"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/wire"
 )
 
 // unreadable is the fault of a request that two parsers could read in two ways, or whose version is

@@ -7,8 +7,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 )
 
 // send gives the answer to fasthttp, which writes it when the handler has returned.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/chunked"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/chunked"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/rescue"
 )
 

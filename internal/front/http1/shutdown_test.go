@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // pipes is a listener within the process.

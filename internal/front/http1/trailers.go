@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"edgeproxy/internal/chunked"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/wire"
+	"edgeproxy/internal/http/chunked"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/wire"
 )
 
 // trailersUpTo returns what the trailer section of a plain request may be, of at most so many bytes. The engine bounds the number of fields.

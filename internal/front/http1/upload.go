@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"sync"
 
-	"edgeproxy/internal/chunked"
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/chunked"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 )
 
 // upload is the content of a plain request while it arrives: first what the head says of it, then the message.Body that

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 )
 
 // chunkedHead begins a chunked upload.

@@ -8,7 +8,7 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // hits asks for 16 streams at once, again and again, without allocating anything.

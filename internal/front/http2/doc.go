@@ -2,7 +2,7 @@
 //
 // It answers one question: what do the streams of this connection ask, and in which order is
 // what they are given sent? The framer and HPACK are those of golang.org/x/net/http2. What a
-// request means is the engine's to say (internal/message).
+// request means is the engine's to say (internal/http/message).
 //
 // A connection has two goroutines. One reads frames. It asks the engine (Begin), and most
 // requests are answered by that. The other writes: heads first, then content by the priorities

@@ -8,7 +8,7 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // await takes frames until n bytes of content have come, and returns the streams of the frames in

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/testkit"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // encoder writes header blocks (RFC 7541). Its dynamic table is that of the connection, so blocks must be

@@ -6,7 +6,7 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // TestTrailersOfAStreamThatWasResetEndedItsConnection: others had ended since, and it was not known

@@ -20,7 +20,7 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/testkit"
 )

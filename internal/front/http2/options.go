@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rescue"
 )

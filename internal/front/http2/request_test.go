@@ -9,7 +9,7 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // TestWhatIsMalformedIsRefusedAndReset: each gets 400, which the engine counts, and the reset that

@@ -3,7 +3,7 @@ package http2
 import (
 	"time"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 )
 
 // scratch is the memory in which a request and its answer are built. It belongs to a stream.

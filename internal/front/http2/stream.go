@@ -10,8 +10,8 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/pace"
 )
 

@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/http/field"
 )
 
 // upload is the content of a request that is being received. The window of its stream bounds the bytes that

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/testkit"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/field"
-	"edgeproxy/internal/message"
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/message"
 )
 
 // begin makes the engine answer s. A request that is answered at once needs no goroutine.
