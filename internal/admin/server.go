@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // Limits of a connection. writeTimeout leaves room for scrapeTimeout.

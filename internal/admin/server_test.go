@@ -17,7 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/testkit"
 )
 

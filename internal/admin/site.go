@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // route is one path of the site.

@@ -5,9 +5,9 @@ import (
 	"time"
 	"unsafe"
 
+	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/pinned"
 )
 
 // This file lays out the memory of an Object. No other file of the package uses unsafe. A block has these parts; each

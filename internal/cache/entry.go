@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/pinned"
 )
 
 // Sizes of what an entry takes beside its own bytes, in bytes.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // ErrSlow is a read error of content that Load has returned: the disk did not deliver in time. A later read may

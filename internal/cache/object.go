@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/pinned"
 )
 
 // Object is a stored response, as a look-up returns it. It is one block of memory without pointers: these fields, then

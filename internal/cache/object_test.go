@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/pinned"
 )
 
 // drawnResponse is drawnEntry as an origin may have sent it.

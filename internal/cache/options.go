@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // Options sets the sizes of a Store. All sizes are bytes.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // TestABodyThatIsSentIsCountedOnceItHasLeft: by whichever way it leaves the cache, and

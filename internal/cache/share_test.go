@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // tagged returns a variant with this ETag and a body of its own memory that depends on

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // Store holds responses in memory. All methods but Close are safe for

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"edgeproxy/internal/buffer"
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // Outcome is the result of a Put or PutStage.

@@ -5,7 +5,7 @@ import (
 
 	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // Writer stores one response whose content arrives piece by piece. Content that only the Disk takes goes there as it

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // tooLongForMemory is the length of a body that usualOptions take only to the disk.

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // Options configure a Dialer. Zero values mean the defaults.

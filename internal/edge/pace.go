@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/pace"
-	"edgeproxy/internal/sendfile"
+	"edgeproxy/internal/conn/pace"
+	"edgeproxy/internal/conn/sendfile"
 )
 
 // buildPace builds the watch over how fast clients read responses and over what they pin in

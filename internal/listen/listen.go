@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // Options say how an address is opened.

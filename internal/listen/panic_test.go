@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // What chooses a certificate runs in the handshake, and a panic in it ended the process.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/client"
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // proxyListener reads the header of the PROXY protocol from each connection and then returns

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/client"
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // The protocols that clients are offered (RFC 7301).

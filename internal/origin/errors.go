@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/chunked"
-	"edgeproxy/internal/rescue"
 )
 
 // Kind says what went wrong, as far as a proxy has to answer differently.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/balance"
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // Server is one server of an origin.

@@ -11,7 +11,7 @@ import (
 
 	"edgeproxy/internal/balance"
 	"edgeproxy/internal/client"
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // pool hands out slots: each allows one connection to a server to exist. A slot is

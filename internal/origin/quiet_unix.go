@@ -6,7 +6,7 @@ import (
 	"net"
 	"syscall"
 
-	"edgeproxy/internal/nonblock"
+	"edgeproxy/internal/conn/nonblock"
 )
 
 // socketQuiet returns a function that reports, without waiting, whether nothing

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/testkit"
 )
 

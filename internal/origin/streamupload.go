@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // streamUpload is a request body that the library reads in a goroutine of its own. It keeps the laws of upload: a body that is

@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"edgeproxy/internal/nonblock"
+	"edgeproxy/internal/conn/nonblock"
 )
 
 // turn sends on an idle socket, waits for bytes and reads them, in one call of RawConn.Read. In that call the

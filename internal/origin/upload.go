@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/rescue"
 )
 
 // errStopped is the error of an upload that was stopped.

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/chunked"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/rescue"
 )
 
 func post(body io.Reader, length int64) *Request {

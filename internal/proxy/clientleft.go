@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/presence"
 )
 
 // errClientGone ends a fetch that is for one client alone when that client leaves.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/http/message"
@@ -15,7 +16,6 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/presence"
 	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/running"
 )

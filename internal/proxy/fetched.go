@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // shortFetch is the length of the longest body that a leader reads to its end before it answers.

@@ -3,10 +3,10 @@ package proxy
 import (
 	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/presence"
 )
 
 // inflight is the fetching side of a flight; reader is the other one.

@@ -2,9 +2,9 @@ package proxy
 
 import (
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/presence"
 )
 
 var _ flight.Fetch[cache.Key, *outcome] = (*fill)(nil)

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/tunnel"
 )
 

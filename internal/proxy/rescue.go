@@ -3,9 +3,9 @@ package proxy
 import (
 	"errors"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
-	"edgeproxy/internal/rescue"
 )
 
 // A panic ends one request. Where it is recovered, what the request holds is given back: its

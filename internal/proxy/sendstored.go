@@ -5,9 +5,9 @@ import (
 	"net"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/pace"
-	"edgeproxy/internal/pinned"
-	"edgeproxy/internal/sendfile"
+	"edgeproxy/internal/conn/pace"
+	"edgeproxy/internal/conn/pinned"
+	"edgeproxy/internal/conn/sendfile"
 )
 
 // stored answers from an entry.

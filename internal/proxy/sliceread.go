@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/sliced"
 )
 

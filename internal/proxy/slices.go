@@ -5,7 +5,7 @@ import (
 	"net/netip"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/presence"
+	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/sliced"
 )
 

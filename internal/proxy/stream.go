@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"edgeproxy/internal/conn/pace"
+	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
-	"edgeproxy/internal/pace"
-	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/readahead"
 )
 
@@ -18,7 +18,7 @@ import (
 // buffer for it.
 const streamBuffer = 32 << 10
 
-// body is a response body on its way to the client. Where neither the kernel nor internal/pace
+// body is a response body on its way to the client. Where neither the kernel nor internal/conn/pace
 // ends the connection of a stalled client, each write has a deadline, and meter holds the client
 // to its pace. The front owns it and closes it; then the request is recorded.
 type body struct {

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/pace"
 )
 
 // These errors end the reading of a request body: it is too long, has stopped coming, comes too

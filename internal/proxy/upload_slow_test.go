@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/pace"
 )
 
 // TestSlowUploadsHoldNoOriginConnection: clients that sent a byte of their uploads now and

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 
+	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/presence"
 )
 
 // whole is the whole response that an exchange wants.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/rescue"
 )
 
 const (

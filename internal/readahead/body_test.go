@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/client"
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/rescue"
 )
 
 const piece = 1 << 10

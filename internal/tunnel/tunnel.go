@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // upBuffer is what bytes from a client are copied through. The other way they go from the

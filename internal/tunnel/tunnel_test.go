@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/tunnel"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net"
 	"syscall"
 
-	"edgeproxy/internal/nonblock"
+	"edgeproxy/internal/conn/nonblock"
 )
 
 // awaiter reads the first bytes of a request from a socket. It takes a buffer only when they have come,

@@ -4,8 +4,8 @@ import (
 	"net"
 	"syscall"
 
+	"edgeproxy/internal/conn/nonblock"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/nonblock"
 )
 
 // sender sends a head and a part of a file on a socket by sendfile(2), or bytes without a file. It belongs to

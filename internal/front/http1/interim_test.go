@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/rescue"
 )
 
 func TestInterimResponseIsWrittenAsItIs(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/chunked"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/rescue"
 )
 
 // Options are what a Server is made of.

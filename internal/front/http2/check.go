@@ -5,7 +5,7 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
-	"edgeproxy/internal/pace"
+	"edgeproxy/internal/conn/pace"
 )
 
 // check is called by the sweeper at the time t, passed after its last call. It ends streams whose

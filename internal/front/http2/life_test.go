@@ -20,8 +20,8 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
+	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/pace"
 	"edgeproxy/internal/testkit"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/testkit"
 )
 

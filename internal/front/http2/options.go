@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"time"
 
+	"edgeproxy/internal/conn/pace"
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/pace"
-	"edgeproxy/internal/rescue"
 )
 
 // State is what a connection does.

@@ -14,9 +14,9 @@ import (
 	xhttp2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/testkit"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 
+	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/pace"
 )
 
 // Why a stream has ended before its end.

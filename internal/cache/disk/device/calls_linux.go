@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"edgeproxy/internal/nonblock"
+	"edgeproxy/internal/conn/nonblock"
 )
 
 // on calls do with the descriptor of f, which stays open meanwhile.

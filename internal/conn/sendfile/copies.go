@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // Least is the length in bytes of the shortest body that gets a copy. A shorter one costs as much

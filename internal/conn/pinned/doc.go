@@ -7,5 +7,5 @@
 // in how many places the cache holds one body, and how many answers are sent from it. A Total
 // adds up the bytes of the bodies that are pinned.
 //
-// The package holds no bytes, and decides nothing: internal/pace lets clients go.
+// The package holds no bytes, and decides nothing: internal/conn/pace lets clients go.
 package pinned

@@ -3,7 +3,7 @@ package pinned
 import (
 	"sync/atomic"
 
-	"edgeproxy/internal/sendfile"
+	"edgeproxy/internal/conn/sendfile"
 )
 
 // Least is the length in bytes up to which a body is not counted: it is no more than a

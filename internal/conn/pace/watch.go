@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/pinned"
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/pinned"
+	"edgeproxy/internal/conn/rescue"
 )
 
 // Options say what clients are held to.

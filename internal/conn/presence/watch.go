@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/conn/rescue"
 )
 
 const (

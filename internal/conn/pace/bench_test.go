@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // BenchmarkSending is what a hit of more than pinned.Least bytes pays, among other connections.

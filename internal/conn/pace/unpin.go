@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // pinnedLoad is a pinned body, and the answers that pin it.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 )
 
 // Sending is a connection and the answer that is being sent on it, if there is one. Its

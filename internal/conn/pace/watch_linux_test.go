@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/testkit"
 )
 

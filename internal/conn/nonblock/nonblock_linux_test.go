@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"edgeproxy/internal/nonblock"
+	"edgeproxy/internal/conn/nonblock"
 )
 
 // sockets returns two that are connected and never block.
