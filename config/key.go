@@ -1,7 +1,7 @@
 package config
 
 // Key says what belongs to the cache key besides the URL, and which parameters of its query
-// do not. Names are as they come in a request, decoded. internal/cachekey checks them.
+// do not. Names are as they come in a request, decoded. internal/route/cachekey checks them.
 type Key struct {
 	// IgnoreQuery and OnlyQuery name parameters to leave out, or the only ones to keep;
 	// a * at the end stands for any ending. One of the two is empty.

@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/route/basicauth"
 )
 
 // accessOf returns who may use a route. read caches users files by path across routes. If a file can be read,

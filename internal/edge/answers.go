@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/template"
 )
 
 // ownAnswer returns the response that a route generates itself (redirect or respond), nil if it has an origin.

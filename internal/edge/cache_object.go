@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // Object is a stored response as the commands and the admin listener show it.

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/route/fieldrules"
 )
 
 // headerRules returns a route's header rules. Its error joins a

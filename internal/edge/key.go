@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/route/cachekey"
 )
 
 func keyRules(k config.Key) (*cachekey.Rules, error) {

@@ -15,10 +15,10 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/dial"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/testkit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 )
 
 func matchOf(m *config.Match) routing.Match {

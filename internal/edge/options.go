@@ -8,7 +8,6 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/http/field"
@@ -16,8 +15,9 @@ import (
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/rate"
-	"edgeproxy/internal/rewrite"
+	"edgeproxy/internal/route/basicauth"
+	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/rewrite"
 )
 
 // This file translates the configuration into each room's own options. No room

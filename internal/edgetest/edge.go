@@ -19,7 +19,6 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/conn/pinned"
@@ -30,7 +29,8 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/rate"
+	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/spans"
 	"edgeproxy/internal/spool"
 )

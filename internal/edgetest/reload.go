@@ -5,12 +5,12 @@ import (
 	"maps"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/routing"
 )
 
 // live is what of o a reload may change. The requests go to app.

@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"edgeproxy/internal/basicauth"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rewrite"
-	"edgeproxy/internal/routing"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/basicauth"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/rewrite"
+	"edgeproxy/internal/route/routing"
+	"edgeproxy/internal/route/template"
 )
 
 // applyRoute sets what a route has of its own. All else is as in the route for all requests. The origin

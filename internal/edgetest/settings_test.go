@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rate"
+	"edgeproxy/internal/route/rate"
 )
 
 // apply sets one option of the edge:

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 	"edgeproxy/internal/testkit"
 )
 

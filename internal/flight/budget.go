@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"sync"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 )
 
 // Budget bounds the bytes that all flights together hold in memory, and the share of them

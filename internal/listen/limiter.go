@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 )
 
 // The answers that a connection beyond a limit may get before it is closed.

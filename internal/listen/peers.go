@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 )
 
 // Peers knows the clients' addresses of connections that load balancers pass on by the PROXY

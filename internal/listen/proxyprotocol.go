@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/conn/rescue"
+	"edgeproxy/internal/route/client"
 )
 
 // proxyListener reads the header of the PROXY protocol from each connection and then returns

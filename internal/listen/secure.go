@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/conn/rescue"
+	"edgeproxy/internal/route/client"
 )
 
 // The protocols that clients are offered (RFC 7301).

@@ -6,7 +6,7 @@ import (
 	"net"
 	"net/netip"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 )
 
 // silentSet is the set of connections whose clients have sent nothing yet. A T is one of them.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 )
 
 func whoIs(t *testing.T, addr string) netip.Prefix {

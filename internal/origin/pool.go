@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/balance"
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/conn/rescue"
+	"edgeproxy/internal/route/client"
 )
 
 // pool hands out slots: each allows one connection to a server to exist. A slot is

@@ -4,8 +4,8 @@ import (
 	"net/netip"
 	"slices"
 
-	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/http/wire"
+	"edgeproxy/internal/route/basicauth"
 )
 
 // Access says which clients a route is for. The zero Access is for all.

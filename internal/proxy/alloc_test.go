@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rate"
-	"edgeproxy/internal/rewrite"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/rewrite"
+	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/spans"
 	"edgeproxy/internal/testkit"
 )

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // assembly is an answer made of stored parts of a representation (RFC 9111 section

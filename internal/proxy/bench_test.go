@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 )
 
 // BenchmarkHit measures what this program does for a hit, without the kernel:

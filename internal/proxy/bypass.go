@@ -3,7 +3,7 @@ package proxy
 import (
 	"slices"
 
-	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // Bypass names what makes a request pass by the cache: neither answered from it,

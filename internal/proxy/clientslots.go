@@ -4,8 +4,8 @@ import (
 	"net/netip"
 	"sync"
 
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/route/client"
 )
 
 // clientSlots counts the slots that each client has of a limited number. While few are free, one client may have no more

@@ -10,7 +10,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/top"
 )

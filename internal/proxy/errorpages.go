@@ -4,9 +4,9 @@ import (
 	"io"
 	"slices"
 
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/template"
 )
 
 // This file puts a page of the operator's in the place of a text of ours, or of what an origin says with an error. It comes in where

@@ -10,7 +10,7 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rate"
+	"edgeproxy/internal/route/rate"
 )
 
 const asNobody = "Authorization: Basic YW5uOnk=\r\n" // ann:y

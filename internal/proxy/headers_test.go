@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // exchangeOf returns an exchange for a request head, as receive would see it.

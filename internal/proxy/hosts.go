@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 )
 
 // CountedHost is a host, or several, whose requests have series of their own. Label is the label host.

@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/series"
 )
 

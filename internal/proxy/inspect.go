@@ -5,13 +5,13 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // This file answers an operator who asks what would become of a request. It goes the way of decide, with look-ups that leave no

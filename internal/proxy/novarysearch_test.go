@@ -13,13 +13,13 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // searchRules are what the origin of these tests may say, "" for nothing. It says the

@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"edgeproxy/internal/fieldrules"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/template"
 )
 
 // OwnAnswer is what a route answers itself, in place of an origin. It is immutable.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rate"
-	"edgeproxy/internal/routing"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/routing"
+	"edgeproxy/internal/route/template"
 )
 
 func ownRules(t *testing.T, set map[string]string) fieldrules.Rules {

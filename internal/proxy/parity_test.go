@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
+	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/testkit"
 )
 

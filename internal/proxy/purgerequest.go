@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/purgedialect"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 )
 
 // This file answers purges that come among the requests of clients, as content management systems send them. They reach what is stored

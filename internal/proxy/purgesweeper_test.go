@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/testkit"
 )
 

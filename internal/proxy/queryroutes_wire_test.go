@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/testkit"
 )
 

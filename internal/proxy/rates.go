@@ -3,8 +3,8 @@ package proxy
 import (
 	"time"
 
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/route/client"
 )
 
 // withinRate reports whether x comes no sooner than the rate of its route lets its client ask,

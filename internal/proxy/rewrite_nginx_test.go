@@ -11,7 +11,7 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rewrite"
+	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/testkit"
 )
 

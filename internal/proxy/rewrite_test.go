@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/rewrite"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/rewrite"
+	"edgeproxy/internal/route/routing"
 )
 
 // A URL that another origin has is not the one that was named, though both routes are rewritten alike.

@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rewrite"
+	"edgeproxy/internal/route/rewrite"
 )
 
 // rewrites has the route of e take /api away and put /v2 there.

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/compress"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/rate"
-	"edgeproxy/internal/rewrite"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/rewrite"
+	"edgeproxy/internal/route/routing"
 )
 
 // Route says what happens to the requests it matches.

@@ -1,13 +1,13 @@
 package proxy
 
 import (
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/template"
 )
 
-// This file applies the rules of a route for fields (internal/fieldrules), and says which URL a message is about.
+// This file applies the rules of a route for fields (internal/route/fieldrules), and says which URL a message is about.
 
 // RequestRules returns the rules of a route for fields on their way to the origin: those of fieldrules.ForRequests, which cannot
 // change what is ours to say or to evaluate.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/basicauth"
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/conn/pace"
-	"edgeproxy/internal/fieldrules"
 	"edgeproxy/internal/http/forwarded"
-	"edgeproxy/internal/rate"
+	"edgeproxy/internal/route/basicauth"
+	"edgeproxy/internal/route/client"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/spans"
 	"edgeproxy/internal/top"
 )

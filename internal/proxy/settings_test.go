@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/rate"
+	"edgeproxy/internal/route/rate"
 )
 
 // storable answers each request with something to store for an hour.

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // This file bounds what a Range can make an origin send. To store a response, or a slice of one, all of it is fetched: for a range of one byte that

@@ -4,10 +4,10 @@ import (
 	"bytes"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/sliced"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/route/cachekey"
 )
 
 func TestARequestHasAsManyTrailersAsFields(t *testing.T) {

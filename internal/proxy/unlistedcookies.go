@@ -3,8 +3,8 @@ package proxy
 import (
 	"sync"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // This file says for which cookies responses are not stored (reason.RequestCookie): names alone, and few of them, because clients choose

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // Clients choose the names: what comes often is not pushed out by names that come once, and memory is bounded.

@@ -7,10 +7,10 @@ import (
 	"net/netip"
 	"sync"
 
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/route/client"
 	"edgeproxy/internal/running"
 )
 

@@ -2,9 +2,9 @@ package proxy
 
 import (
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/basicauth"
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/route/basicauth"
+	"edgeproxy/internal/route/client"
 )
 
 // This file answers only users of a route that has some (RFC 7617). It comes before the cache is asked, so it holds for

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/route/basicauth"
 )
 
 // forAnn is a route for ann, whose password is x.

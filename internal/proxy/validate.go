@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/queryrules"
+	"edgeproxy/internal/route/client"
 )
 
 // maxRefreshes bounds the validations in the background. While there are that many, further stale responses are not validated.

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/client"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/route/client"
 )
 
 const piece = 1 << 10

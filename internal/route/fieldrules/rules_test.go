@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/template"
 )
 
 // asker is a client for tests.

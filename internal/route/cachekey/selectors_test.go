@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // request has the lines of its fields by canonical name.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/wire"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // TestPartsHaveKeysOfTheirOwn builds keys with and without selectors, parts and

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 )
 
 // Browsers take tabs out of a URL: "/", a tab, "/host" named the host.

@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/template"
 )
 
 // ForRequests returns rules for fields on their way to the origin. Names may be in any case, and one of remove or only may end in *.

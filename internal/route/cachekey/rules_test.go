@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/route/cachekey"
 )
 
 func TestNewSaysAllThatIsWrong(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // with enough room TakesQuery allocates nothing. For each condition the work is linear in the length of
 // query.
 //
-// Parameters are separated by ampersands, and a name ends at the first "=". internal/cachekey, whose rules
+// Parameters are separated by ampersands, and a name ends at the first "=". internal/route/cachekey, whose rules
 // may drop parameters, reads them in the same way. An empty parameter is none. Names and values are
 // compared decoded (wire.NextQueryByte).
 // If a name comes several times, one of its values has to match. So a query without some of its

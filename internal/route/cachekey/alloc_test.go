@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/testkit"
 )
 

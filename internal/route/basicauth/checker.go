@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 )
 
 // Bounds of what is checked and remembered.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/template"
 )
 
 // Rules are rules for the fields of one kind of message. The zero Rules are none. They are immutable.

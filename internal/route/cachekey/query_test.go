@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/route/cachekey"
 )
 
 func rules(tb testing.TB, o cachekey.Options) *cachekey.Rules {

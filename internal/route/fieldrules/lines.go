@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"edgeproxy/internal/template"
+	"edgeproxy/internal/route/template"
 )
 
 // Lines are fields of answers that the proxy makes itself, ready to be written. They are built by Add and AddLine, and then do not change.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/cachekey"
 )
 
 func takesQuery(m ValueMatch, query string) bool {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/route/cachekey"
 )
 
 // Keys of routes that share URLs are never the same, nor the begin of one another's variants.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"edgeproxy/internal/routing"
+	"edgeproxy/internal/route/routing"
 )
 
 // URL is what the placeholders of a URL are filled with. Append keeps none of its bytes.

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"edgeproxy/internal/client"
+	"edgeproxy/internal/route/client"
 )
 
 // Bounds of what is counted.
