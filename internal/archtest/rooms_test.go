@@ -44,7 +44,7 @@ func rooms() map[string]room {
 			third: []string{"github.com/goccy/go-yaml", humanize},
 		},
 		"internal/accesslog": {ours: []string{"internal/lines", "internal/syslog"}},
-		"internal/acme": {
+		"internal/front/acme": {
 			third: []string{"github.com/caddyserver/certmagic", "github.com/mholt/acmez/v3", "go.uber.org/zap"},
 		},
 		"internal/admin": {ours: []string{"internal/conn/rescue"}, third: []string{prometheus}},
@@ -60,7 +60,7 @@ func rooms() map[string]room {
 		"internal/bloom/textbook":  {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":   {ours: []string{"internal/bloom"}},
 		"internal/byteranges":      {ours: []string{"internal/cache", "internal/http/rfc9111"}},
-		"internal/certs":           {},
+		"internal/front/certs":     {},
 		"internal/route/client":    {},
 		"internal/buffer":          {},
 		"internal/cache": {
@@ -76,6 +76,7 @@ func rooms() map[string]room {
 		"internal/http":              {},
 		"internal/conn":              {},
 		"internal/route":             {},
+		"internal/front":             {},
 		"internal/cache/disk/layout": {},
 		"internal/cache/evicted":     {},
 		"internal/http/chunked":      {ours: []string{"internal/http/field"}},
@@ -86,9 +87,9 @@ func rooms() map[string]room {
 		"internal/dial":              {ours: []string{"internal/conn/rescue"}, third: []string{net}},
 		"internal/edge": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/route/basicauth", "internal/bloom",
-				"internal/cache", "internal/cache/disk", "internal/cache/evicted", "internal/route/cachekey", "internal/certs", "internal/compress", "internal/dashboard", "internal/dial",
-				"internal/http/field", "internal/route/fieldrules", "internal/front/http1", "internal/front/http2", "internal/listen", "internal/origin", "internal/conn/pace", "internal/conn/pinned",
+				"config", "internal/accesslog", "internal/front/acme", "internal/admin", "internal/admission", "internal/balance", "internal/route/basicauth", "internal/bloom",
+				"internal/cache", "internal/cache/disk", "internal/cache/evicted", "internal/route/cachekey", "internal/front/certs", "internal/compress", "internal/dashboard", "internal/dial",
+				"internal/http/field", "internal/route/fieldrules", "internal/front/http1", "internal/front/http2", "internal/front/listen", "internal/origin", "internal/conn/pace", "internal/conn/pinned",
 				"internal/policy", "internal/proxy", "internal/purge", "internal/route/rate", "internal/http/reason", "internal/conn/rescue", "internal/route/rewrite", "internal/http/rfc9111", "internal/route/routing",
 				"internal/conn/sendfile", "internal/shadow", "internal/spans", "internal/spool", "internal/statefile", "internal/supervisor", "internal/route/template", "internal/top",
 				"internal/watch", "internal/http/wire",
@@ -118,7 +119,7 @@ func rooms() map[string]room {
 			third: []string{"github.com/dunglas/httpsfv", net},
 		},
 		"internal/lines":        {},
-		"internal/listen":       {ours: []string{"internal/route/client", "internal/conn/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
+		"internal/front/listen": {ours: []string{"internal/route/client", "internal/conn/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/http/message": {ours: []string{"internal/http/field"}},
 		"internal/http/method":  {},
 		"internal/model": {

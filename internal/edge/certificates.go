@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/acme"
-	"edgeproxy/internal/certs"
+	"edgeproxy/internal/front/acme"
+	"edgeproxy/internal/front/certs"
 )
 
 // buildCertificates returns the store of c's certificate files. It is the store of before if the files are the same.

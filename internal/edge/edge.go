@@ -16,7 +16,6 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/acme"
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
@@ -26,7 +25,8 @@ import (
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/conn/sendfile"
 	"edgeproxy/internal/dial"
-	"edgeproxy/internal/listen"
+	"edgeproxy/internal/front/acme"
+	"edgeproxy/internal/front/listen"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"

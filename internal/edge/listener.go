@@ -9,7 +9,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/front/http2"
-	"edgeproxy/internal/listen"
+	"edgeproxy/internal/front/listen"
 	"edgeproxy/internal/proxy"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admin"
-	"edgeproxy/internal/certs"
 	"edgeproxy/internal/dashboard"
+	"edgeproxy/internal/front/certs"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 )

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/listen"
+	"edgeproxy/internal/front/listen"
 )
 
 // AddressWarnings returns which addresses of c a start would fail to open now. It opens each for a moment, and leaves nothing

@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/front/http1"
-	"edgeproxy/internal/listen"
+	"edgeproxy/internal/front/listen"
 )
 
 // newServer returns the HTTP/1 server of one data listener.

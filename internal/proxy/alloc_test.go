@@ -15,7 +15,7 @@ import (
 
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/listen"
+	"edgeproxy/internal/front/listen"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/rate"
