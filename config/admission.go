@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/policy"
 )
 
 // Policy says which storable responses are stored.

@@ -26,5 +26,5 @@
 //
 // The package opens no socket and does not know the options of other packages: the
 // command makes those from a Config. Of edgeproxy it imports internal/accesslog, for
-// templates of log lines, and internal/policy, for the table of policies.
+// templates of log lines, and internal/admission/policy, for the table of policies.
 package config

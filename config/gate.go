@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 )
 
 // Keys of settings that only act on what the gate, the admission policy, holds back.

@@ -1,6 +1,6 @@
 package config
 
-import "edgeproxy/internal/fit"
+import "edgeproxy/internal/admission/fit"
 
 const (
 	memoryMaxBytes    = "cache.memory.max_bytes"

@@ -3,7 +3,7 @@ package config
 import (
 	"slices"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 )
 
 // resolve sets c's default route, the settings in force of every route, and the windows of

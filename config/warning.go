@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 )
 
 // Warnings returns settings that are valid, but hardly as intended: trusted_proxies and purge.allow

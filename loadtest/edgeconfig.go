@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 )
 
 // edgeConfig is what the driver sets in edgeproxy's configuration file. Everything

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

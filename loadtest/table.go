@@ -11,8 +11,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/http/reason"
-	"edgeproxy/internal/policy"
 )
 
 // column is one column of the table. cell may use the row of always.

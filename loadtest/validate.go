@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

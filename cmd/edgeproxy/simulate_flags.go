@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/simulate"
 	"edgeproxy/internal/trace"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"edgeproxy/internal/size"
+	"edgeproxy/internal/admission/size"
 )
 
 // sizeFlags are the flags of size as text; "" is not given.

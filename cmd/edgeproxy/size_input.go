@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission/size"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/size"
 )
 
 // request parses the flags. Its errors name the flag and what it wants.

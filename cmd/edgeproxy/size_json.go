@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"edgeproxy/internal/size"
+	"edgeproxy/internal/admission/size"
 )
 
 // sizeDocument is the answer as JSON. Rates and ratios lie in [0, 1].

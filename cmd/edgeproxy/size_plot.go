@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"edgeproxy/internal/admission/size"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/page"
-	"edgeproxy/internal/size"
 )
 
 // plotKeys is the number of keys of the filter that curves are drawn for. It is

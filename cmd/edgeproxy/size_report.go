@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"edgeproxy/internal/admission/size"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/page"
-	"edgeproxy/internal/size"
 )
 
 // Formats of numbers in the tables.

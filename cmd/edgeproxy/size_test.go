@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission/size"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
-	"edgeproxy/internal/size"
 )
 
 // runSizeWith runs the command in this process.

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/fit"
 )
 
 // fitting sets the lengths of the generations of one memory to suit the tier behind the gate: each ends after that many

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/fit"
 	"edgeproxy/internal/testkit"
 )
 

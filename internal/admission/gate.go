@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
 )
 
 // Gate remembers sightings and decides by them. It is safe for concurrent use. A decision does not allocate, and takes

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/fit"
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/statefile"
 )
 

@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
-	"edgeproxy/internal/fit"
 )
 
 // filter is the interface of both kinds of sliding filter, without the recording of sightings.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/fit"
 )
 
 // Names of the filters in Stats, in callbacks and as metric labels.

@@ -1,8 +1,8 @@
 package admission
 
 import (
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom/counting"
-	"edgeproxy/internal/policy"
 )
 
 // Policy is how a route admits responses to its cache; package policy has the table.

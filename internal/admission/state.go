@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"edgeproxy/internal/fit"
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/statefile"
 )
 

@@ -20,10 +20,10 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/simulate"
 	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"

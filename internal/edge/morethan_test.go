@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/fit"
+	"edgeproxy/internal/admission/fit"
 )
 
 // Routes share the counting filter, so the one that counts furthest decides how long its generations are. A reload that

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rate"
 )

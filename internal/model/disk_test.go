@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 

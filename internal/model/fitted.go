@@ -1,9 +1,9 @@
 package model
 
 import (
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
 )
 
 // fitted is the length of the generations of a window that is fitted to the cache. It uses the same parts as package admission.

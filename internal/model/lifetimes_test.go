@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

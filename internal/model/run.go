@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/http/reason"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 

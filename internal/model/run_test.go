@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 

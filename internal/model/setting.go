@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
 )
 
 // Eviction is how the main part of the cache makes room.

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"testing"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

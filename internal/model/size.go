@@ -3,9 +3,9 @@ package model
 import (
 	"math"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/http/reason"
-	"edgeproxy/internal/policy"
 )
 
 // Memory of a Run, in bytes: for each object, and with an eviction of the proxy for each entry that the tier can hold, and of its capacity for

@@ -3,9 +3,9 @@ package model
 import (
 	"time"
 
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 

@@ -2,8 +2,8 @@ package shadow
 
 import (
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/fit"
 )
 
 // fitting computes the length of the generations of a window that is fitted to the live

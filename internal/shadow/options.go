@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/policy"
 )
 
 // MaxPolicies is the largest number of rules of one Shadow.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 )
 
 // Shadow tries policies on a slice of the live requests. All methods are safe for

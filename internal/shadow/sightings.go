@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
 )
 
 // sightingFilters is the filters of all policies. All policies of a kind share a filter: every

@@ -7,8 +7,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 )
 
 // Advice is the setting to take at one capacity.

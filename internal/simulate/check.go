@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 )
 
 // The evidence that a recommendation needs. From 2,401 requests on, a hit ratio is

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 )
 
 // Goal is what a recommendation optimizes.

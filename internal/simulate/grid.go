@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 )
 
 // MaxSettings is the largest number of settings in one run. Each has a model of

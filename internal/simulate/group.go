@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"edgeproxy/internal/fit"
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 )
 
 // Bounds and defaults of edgeproxy's configuration: package config has them.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 )
 
 // memoryShare is the memory before a disk, in percent of the unique bytes.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 )
 
 // outcome is what an eviction made of a workload.

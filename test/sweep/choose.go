@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 )
 
 const (

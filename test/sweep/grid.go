@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 )
 
 // cell is one cache under one rule.

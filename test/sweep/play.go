@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"edgeproxy/internal/fit"
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/policy"
 )
 
 // report shows what became of each length, as Markdown, and which the rule picks: of second-hit, of all rules of

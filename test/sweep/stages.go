@@ -10,8 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 )
 
 // stageShares are the stages tried, in percent of the memory.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/fit"
+	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/testkit"
 )
 
@@ -59,6 +59,6 @@ func TestTheProxyHasTheStageThatTheRulePicks(t *testing.T) {
 	}
 	memory, _ := split(rows)
 	if got, shipped := chooseStage(memory), 100*float64(fit.Stage(1<<30, 1))/(1<<30); math.Abs(got-shipped) > 0.01 {
-		t.Errorf("the rule picks %g %%, internal/fit has %g %%", got, shipped)
+		t.Errorf("the rule picks %g %%, internal/admission/fit has %g %%", got, shipped)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/fit"
-	"edgeproxy/internal/policy"
+	"edgeproxy/internal/admission/fit"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -35,7 +35,7 @@ func TestTheProxyTakesWhatTheRulePicks(t *testing.T) {
 	f := func(file string, choose func([]verdict) verdict, shipped fit.Length, rules ...policy.Rule) {
 		t.Helper()
 		if got := choose(judge(committed(t, file), rules...)); got.length != shipped {
-			t.Errorf("%s, %s: the rule picks %+v, internal/fit has %+v", file, name(rules[0]), got.length, shipped)
+			t.Errorf("%s, %s: the rule picks %+v, internal/admission/fit has %+v", file, name(rules[0]), got.length, shipped)
 		}
 	}
 	f(multiplesFile, chooseMultiple, fit.SecondHit(), rules()[0])

@@ -9,9 +9,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/model"
-	"edgeproxy/internal/policy"
 	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )

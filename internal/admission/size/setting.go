@@ -8,8 +8,8 @@ import (
 	"sort"
 	"strconv"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/policy"
 )
 
 // Setting is the admission section for what was asked, with the memory that
