@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/bloom/bloomtest"
+	"edgeproxy/internal/bloom/internal/bloomtest"
 )
 
 const benchCapacity = 1_000_000

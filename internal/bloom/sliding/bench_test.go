@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bloom/bloomtest"
+	"edgeproxy/internal/bloom/internal/bloomtest"
 )
 
 const benchCapacity = 1_000_000

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bloom/bloomtest"
+	"edgeproxy/internal/bloom/internal/bloomtest"
 	"edgeproxy/internal/bloom/textbook"
 )
 

@@ -3,7 +3,7 @@ package sliding
 import (
 	"testing"
 
-	"edgeproxy/internal/bloom/bloomtest"
+	"edgeproxy/internal/bloom/internal/bloomtest"
 	"edgeproxy/internal/testkit"
 )
 

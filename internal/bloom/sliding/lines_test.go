@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bloom/bloomtest"
+	"edgeproxy/internal/bloom/internal/bloomtest"
 )
 
 // Both generations share their lines while they are of one size, and again at the second

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bloom/bloomtest"
+	"edgeproxy/internal/bloom/internal/bloomtest"
 	"edgeproxy/internal/bloom/textbook"
 	"edgeproxy/internal/testkit"
 )
