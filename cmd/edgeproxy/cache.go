@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/cache/statefile"
 	"edgeproxy/internal/edge"
-	"edgeproxy/internal/statefile"
 )
 
 // cacheFlags say which disk tier to use, and how to print.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission/fit"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // keeper saves the memories of a gate to a file, from a goroutine of its own and on request.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission/fit"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // ErrState says that a state file is intact but not valid for this program.

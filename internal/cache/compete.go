@@ -1,7 +1,7 @@
 package cache
 
 import (
-	"edgeproxy/internal/eviction"
+	"edgeproxy/internal/cache/internal/eviction"
 )
 
 // This file lets newcomers compete: an entry that is worth less than those that would have to leave for it is not to be stored.

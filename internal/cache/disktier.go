@@ -13,7 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/cache/disk"
 )
 

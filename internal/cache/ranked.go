@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/eviction"
+	"edgeproxy/internal/cache/internal/eviction"
 )
 
 // ranked is the keeper that gives up what is worth least by uses, recency and size (package eviction). A look-up takes no lock and

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/conn/pinned"
 )
 

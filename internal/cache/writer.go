@@ -3,7 +3,7 @@ package cache
 import (
 	"bytes"
 
-	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/conn/pinned"
 )

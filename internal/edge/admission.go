@@ -11,8 +11,8 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/statefile"
 	"edgeproxy/internal/shadow"
-	"edgeproxy/internal/statefile"
 )
 
 // buildAdmission builds the key hasher, the gate and the shadow policies. Saved sightings and

@@ -13,7 +13,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 const (

@@ -20,6 +20,8 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/cache/purge"
+	"edgeproxy/internal/cache/spool"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/conn/rescue"
@@ -29,10 +31,8 @@ import (
 	"edgeproxy/internal/front/listen"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spans"
-	"edgeproxy/internal/spool"
 	"edgeproxy/internal/supervisor"
 )
 

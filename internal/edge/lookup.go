@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/purge"
 )
 
 // Lookup is the document of GET /lookup.

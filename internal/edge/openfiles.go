@@ -11,7 +11,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // This file checks the files that a start will open for writing. It removes what it creates for that.

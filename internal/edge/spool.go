@@ -2,7 +2,7 @@ package edge
 
 import (
 	"edgeproxy/config"
-	"edgeproxy/internal/spool"
+	"edgeproxy/internal/cache/spool"
 )
 
 // newSpool returns the folder of limits.spool, nil if there is none.

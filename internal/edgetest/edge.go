@@ -19,6 +19,8 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/cache/purge"
+	"edgeproxy/internal/cache/spool"
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/conn/pinned"
@@ -28,11 +30,9 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/spans"
-	"edgeproxy/internal/spool"
 )
 
 // hashSeed is that of the keys of every edge that has none yet.

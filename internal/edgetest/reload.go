@@ -5,9 +5,9 @@ import (
 	"maps"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/routing"

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/spool"
+	"edgeproxy/internal/cache/spool"
 	"edgeproxy/internal/testkit"
 )
 

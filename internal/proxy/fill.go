@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"

@@ -5,12 +5,12 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/route/cachekey"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 )
 
 func TestInterimResponseIsForwardedWithoutWhatEndsHere(t *testing.T) {

@@ -1,10 +1,10 @@
 package proxy
 
 import (
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 )
 
 // Invalidation says what the cache forgets when a request by an unsafe method has succeeded. A

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
 )
 

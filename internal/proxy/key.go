@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/purge"
 )
 
 // keying is one canonical key of a request and its hashes. It is the URL part, by

@@ -3,8 +3,8 @@ package proxy
 import (
 	"errors"
 
-	"edgeproxy/internal/buffer"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
 )

@@ -2,9 +2,9 @@ package proxy
 
 import (
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
 )
 

@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/route/cachekey"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 // This file looks up what may be on the disk. Begin looks in memory only, since it must not wait. If memory does not have it and

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/testkit"
 )
 

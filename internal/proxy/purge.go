@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
 )
 

@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/purge"
 )
 
 // TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches

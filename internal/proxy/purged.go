@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/purge"
 )
 
 // This file asks of a response whether a purge has reached it: when it is found, and

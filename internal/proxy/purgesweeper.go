@@ -6,19 +6,19 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/purge"
 )
 
 // purgeSweeper removes purged responses from the store, so that the marks of purges can be dropped. A purge leaves a mark, and
-// look-ups and stores compare responses with the marks (internal/purge). Once there are many marks, a sweep over the store removes
+// look-ups and stores compare responses with the marks (internal/cache/purge). Once there are many marks, a sweep over the store removes
 // every response that they have purged, and drops the marks. A response whose fetch began before the sweep is not stored after it. So
 // without a disk a purge never reaches what it has not named, but by chance, however many purges there are.
 //
 // There is a sweep for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes. It runs in a goroutine of its own, and only purges
 // that come faster than sweeps wait for it. A sweep over a disk may take minutes, or fail. Nobody waits for that one: the marks stay,
-// and where there is no room for more they are merged into coarser ones (internal/purge). Invalidations by clients avoid that, see
+// and where there is no room for more they are merged into coarser ones (internal/cache/purge). Invalidations by clients avoid that, see
 // invalidateOnDisk. A sweep also learns for these of which URLs there is something (selectedURLs).
 type purgeSweeper struct {
 	p      *Proxy

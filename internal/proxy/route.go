@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"

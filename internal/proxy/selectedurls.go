@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/purge"
 )
 
 // selectedURLs knows of which URLs something may be stored that the store does not find by the URL: slices, and what headers, cookies or

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache/spool"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/spool"
 	"edgeproxy/internal/testkit"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/purge"
 )
 
 // keepAllTier is the worst of tiers that outlive the process: it keeps, encoded, every entry that it was

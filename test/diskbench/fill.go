@@ -13,7 +13,7 @@ import (
 
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // fillRecord is how long each record of fill is.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk/device"
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // Directory is a directory that no Store has open, for an operator to inspect. One goroutine at a time uses it. If a loss of power has left

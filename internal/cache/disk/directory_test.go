@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // stored fills a new directory with records, numbered from 0, of these lengths, and returns its path.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 	"edgeproxy/internal/testkit"
 )
 

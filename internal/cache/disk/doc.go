@@ -37,7 +37,7 @@
 //
 // Remove takes effect at once, also for a directory that fails and is opened again, and survives a kill once the writer has logged it. The log is
 // synced every settleAfter, and a second file notes how far (lastremovals.go): a log that has lost its end drops the directory's records. A caller that needs a guarantee calls Keep, or keeps a
-// log of its own and asks it at each hit. internal/purge is such a log, of purges and of invalidations by unsafe requests.
+// log of its own and asks it at each hit. internal/cache/purge is such a log, of purges and of invalidations by unsafe requests.
 //
 // How it works: layout defines the bytes, device makes the system calls, index (8 bytes an object) says where records are. One goroutine
 // (writer.go) makes all changes to the disk. It appends to two segments, one of small records and one of large (append.go), and to one for

@@ -3,7 +3,7 @@ package disk
 import (
 	"slices"
 
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 

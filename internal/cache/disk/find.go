@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"edgeproxy/internal/cache/disk/device"
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"slices"
 
-	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // Group is one or more Stores, each with a directory and a bound of its own: one for each device. Each key belongs to one of them, by its hash

@@ -3,7 +3,7 @@ package disk
 import (
 	"time"
 
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 )
 
 const (

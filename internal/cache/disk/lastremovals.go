@@ -5,7 +5,7 @@ import (
 
 	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // This file notes in a second file how far the log of removals was synced. A log that is cut between two removals, or has lost a page to zeros, looks

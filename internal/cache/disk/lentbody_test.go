@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/buffer"
 )
 
 // A body in a Buffer belongs to the queue until it is written, and to a reader that found it there for as long as it likes. Then

@@ -11,7 +11,7 @@ import (
 
 	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // This file decides which directories of a group may keep their records.

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 
 	"edgeproxy/internal/cache/disk/device"
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // Reasons to refuse a directory. See also statefile.ErrInUse, statefile.ErrTorn and layout.VersionError.

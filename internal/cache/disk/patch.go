@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 

@@ -3,7 +3,7 @@ package disk
 import (
 	"sync"
 
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 )
 
 // pins counts the readers of each large record, so that it is not punched out while it is read. It is safe for concurrent use.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/cache/disk/layout"
 )
 

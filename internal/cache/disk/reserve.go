@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 

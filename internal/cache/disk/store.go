@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/buffer"
+	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/cache/disk/layout"
 )
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // taken returns what a file takes on the disk.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk/device"
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // volume is one opening of a directory, from Open until it is closed or has failed.

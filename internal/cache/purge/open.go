@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/purge"
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/purge"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // open opens the table kept in dir, and returns what it said of it. It is closed at the end of the test.

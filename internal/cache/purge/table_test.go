@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 // at returns the URL of a host and target.

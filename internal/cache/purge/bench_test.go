@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 // marked returns a table with n marks of each kind, for other responses of the

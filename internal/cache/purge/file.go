@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 const (

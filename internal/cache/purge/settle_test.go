@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 // stored is a response that a cache of these tests holds, by the words of the model.

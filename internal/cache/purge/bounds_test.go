@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 // bucketLimit is the marks of a bucket before the oldest folds.

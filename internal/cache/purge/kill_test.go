@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/testkit"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 // Purgers in tiny tables fold each other's marks all the time. Each, once its

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 )
 
 // naive keeps every purge for ever and looks at all of them.

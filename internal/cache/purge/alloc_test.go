@@ -3,7 +3,7 @@ package purge_test
 import (
 	"testing"
 
-	"edgeproxy/internal/purge"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/testkit"
 )
 

@@ -3,7 +3,7 @@ package purge
 import (
 	"path/filepath"
 
-	"edgeproxy/internal/statefile"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // This file keeps the number of the last purge that was confirmed, in a file beside the journal. A journal that is cut between two records, or whose

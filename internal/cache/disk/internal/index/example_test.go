@@ -3,7 +3,7 @@ package index_test
 import (
 	"fmt"
 
-	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/internal/index"
 )
 
 func Example() {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/purge"
 )
 
 // tagFields are fields of each kind.
