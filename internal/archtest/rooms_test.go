@@ -52,7 +52,7 @@ func rooms() map[string]room {
 			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/admission/fit", "internal/admission/policy", "internal/cache/statefile"},
 		},
 		"internal/archtest":                 {testOnly: true},
-		"internal/balance":                  {},
+		"internal/origin/balance":           {},
 		"internal/route/basicauth":          {ours: []string{"internal/route/client"}, third: []string{"golang.org/x/crypto"}},
 		"internal/bloom":                    {},
 		"internal/bloom/internal/bloomtest": {testOnly: true},
@@ -84,11 +84,11 @@ func rooms() map[string]room {
 		"internal/compress":                  {ours: []string{"internal/http/field", "internal/http/rfc9111"}, third: []string{brotli, compress}},
 		"internal/dashboard":                 {ours: []string{"internal/page"}},
 		"internal/demo":                      {third: []string{humanize, fasthttp}},
-		"internal/dial":                      {ours: []string{"internal/conn/rescue"}, third: []string{net}},
+		"internal/origin/dial":               {ours: []string{"internal/conn/rescue"}, third: []string{net}},
 		"internal/edge": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/front/acme", "internal/admin", "internal/admission", "internal/balance", "internal/route/basicauth", "internal/bloom",
-				"internal/cache", "internal/cache/disk", "internal/cache/evicted", "internal/route/cachekey", "internal/front/certs", "internal/compress", "internal/dashboard", "internal/dial",
+				"config", "internal/accesslog", "internal/front/acme", "internal/admin", "internal/admission", "internal/origin/balance", "internal/route/basicauth", "internal/bloom",
+				"internal/cache", "internal/cache/disk", "internal/cache/evicted", "internal/route/cachekey", "internal/front/certs", "internal/compress", "internal/dashboard", "internal/origin/dial",
 				"internal/http/field", "internal/route/fieldrules", "internal/front/http1", "internal/front/http2", "internal/front/listen", "internal/origin", "internal/conn/pace", "internal/conn/pinned",
 				"internal/admission/policy", "internal/proxy", "internal/cache/purge", "internal/route/rate", "internal/http/reason", "internal/conn/rescue", "internal/route/rewrite", "internal/http/rfc9111", "internal/route/routing",
 				"internal/conn/sendfile", "internal/shadow", "internal/spans", "internal/cache/spool", "internal/cache/statefile", "internal/supervisor", "internal/route/template", "internal/top",
@@ -130,7 +130,7 @@ func rooms() map[string]room {
 		},
 		"internal/conn/nonblock": {unsafe: true, third: []string{"golang.org/x/sys"}},
 		"internal/origin": {
-			ours:  []string{"internal/balance", "internal/http/chunked", "internal/route/client", "internal/http/field", "internal/http/method", "internal/conn/nonblock", "internal/http/reason", "internal/conn/rescue", "internal/series"},
+			ours:  []string{"internal/origin/balance", "internal/http/chunked", "internal/route/client", "internal/http/field", "internal/http/method", "internal/conn/nonblock", "internal/http/reason", "internal/conn/rescue", "internal/series"},
 			third: []string{net, prometheus, "github.com/prometheus/client_model"},
 		},
 		"internal/conn/pace":        {ours: []string{"internal/conn/pinned", "internal/conn/rescue"}, third: []string{"golang.org/x/sys"}},

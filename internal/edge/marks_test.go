@@ -14,9 +14,9 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/dial"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/origin/dial"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/testkit"

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/dial"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/origin/dial"
 )
 
 // follow makes v one that is looked up, if s is a name that stands for several servers.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/dial"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/origin/dial"
 	"edgeproxy/internal/testkit"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/balance"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/origin/balance"
 )
 
 // liveOrigin is an origin, and the settings it was built from.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/balance"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/origin/balance"
 )
 
 // A server that was ejected and down answers its checks again, and its trial is yet to

@@ -14,7 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // byShare ejects as the program does by default.

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // A URL has one server, over each way that a request takes to a slot: at hand, after a try in vain, and out of the queue.

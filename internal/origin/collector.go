@@ -3,7 +3,7 @@ package origin
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // Collector shows how many servers of each origin are in which state. It reads them at each

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/balance"
-	"edgeproxy/internal/dial"
+	"edgeproxy/internal/origin/balance"
+	"edgeproxy/internal/origin/dial"
 )
 
 // at is a connection in memory to an address.

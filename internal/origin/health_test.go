@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/testkit"
 )
 

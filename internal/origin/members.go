@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // This file says which servers there are. A Server of the options is one, or it is a name that stands for several, which come and go:

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/balance"
 	"edgeproxy/internal/conn/rescue"
+	"edgeproxy/internal/origin/balance"
 )
 
 // Server is one server of an origin.

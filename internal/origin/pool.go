@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/balance"
 	"edgeproxy/internal/conn/rescue"
+	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/route/client"
 )
 

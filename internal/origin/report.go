@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // report tells the balancer how a request to a server went, and returns what that

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // server is one server and the connections to it.

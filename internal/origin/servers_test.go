@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // cluster is servers in memory, for virtual time. A server without a script

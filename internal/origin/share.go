@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // A client holds a connection from when it is given one, or begins to wait for one, until

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // within is a GET all of which may take this long.

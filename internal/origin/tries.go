@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 const (

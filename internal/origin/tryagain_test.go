@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/balance"
+	"edgeproxy/internal/origin/balance"
 )
 
 // ways are those in which a server breaks before its head is whole, but for a connection that cannot be made.
