@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/compress"
+	"edgeproxy/internal/proxy/compress"
 )
 
 // compressRules returns a route's compression rules, nil if it compresses nothing. The values were checked when the file was

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/route/rate"
 )
 

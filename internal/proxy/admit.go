@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // errUnshared ends a flight whose response turned out to be for one client.

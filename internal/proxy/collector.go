@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/proxy/compress"
 )
 
 // collector shows the atomics of Metrics, and the gauges of the Proxy and its filters, at each

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/compress"
 )
 
 // This file compresses, once, what an origin has sent without a coding. It does so before anything else looks at the response:

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/compress"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/testkit"
 )
 

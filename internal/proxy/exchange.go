@@ -9,15 +9,15 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/presence"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/running"
+	"edgeproxy/internal/proxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/queryrules"
+	"edgeproxy/internal/proxy/internal/running"
 )
 
 // disposition is what becomes of a request.

@@ -4,9 +4,9 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/buffer"
 	"edgeproxy/internal/conn/presence"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // inflight is the fetching side of a flight; reader is the other one.

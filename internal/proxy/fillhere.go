@@ -3,8 +3,8 @@ package proxy
 import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/presence"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 var _ flight.Fetch[cache.Key, *outcome] = (*fill)(nil)

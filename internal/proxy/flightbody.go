@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"edgeproxy/internal/conn/presence"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // flightBody reads the body of a flight for one client. A flight does not wait for its slowest client, so this client may be

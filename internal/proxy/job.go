@@ -10,7 +10,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/queryrules"
+	"edgeproxy/internal/proxy/internal/queryrules"
 )
 
 // job is what one fetch has to know: the request to the origin, and what is needed to judge and store the response after the

@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/queryrules"
+	"edgeproxy/internal/proxy/internal/queryrules"
 )
 
 // outcome is what is known of an origin's response once its header is here. The readers of a

@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/tunnel"
+	"edgeproxy/internal/proxy/internal/tunnel"
 )
 
 // This file writes what the logs say of a request: a line of the access log, and one of the

@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/series"
 )
 

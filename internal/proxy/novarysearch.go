@@ -5,7 +5,7 @@ import (
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/queryrules"
+	"edgeproxy/internal/proxy/internal/queryrules"
 )
 
 // This file finds a response by a query that means the same as its own

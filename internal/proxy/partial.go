@@ -6,7 +6,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/sliced"
+	"edgeproxy/internal/proxy/internal/sliced"
 )
 
 // fetchPart answers a Range of what is too large to be stored: the origin gets the request as
@@ -50,7 +50,7 @@ func (j *job) askFor(e *cache.Object, slice bool) {
 var errOtherPart = errors.New("a part came that was not asked for")
 
 // askedFor returns resp, unless it is a part that f did not ask for: a client that trusts its own question would take the
-// bytes for others. In place of a slice it may be any response: that is what internal/sliced compares.
+// bytes for others. In place of a slice it may be any response: that is what internal/proxy/internal/sliced compares.
 func (f *fill) askedFor(resp *origin.Response) (*origin.Response, error) {
 	if resp.Status != statusPartialContent || !f.retrieves() || f.span != nil && f.span.slice {
 		return resp, nil

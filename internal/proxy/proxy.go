@@ -18,15 +18,15 @@ import (
 	"edgeproxy/internal/conn/presence"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/conn/sendfile"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/queryrules"
-	"edgeproxy/internal/readahead"
+	"edgeproxy/internal/proxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/queryrules"
+	"edgeproxy/internal/proxy/internal/readahead"
+	"edgeproxy/internal/proxy/internal/running"
+	"edgeproxy/internal/proxy/internal/varyfields"
 	"edgeproxy/internal/route/client"
-	"edgeproxy/internal/running"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spans"
-	"edgeproxy/internal/varyfields"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,

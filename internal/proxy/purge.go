@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/queryrules"
+	"edgeproxy/internal/proxy/internal/queryrules"
 )
 
 // What a purge may go by: the words of the admin listener and of the command.

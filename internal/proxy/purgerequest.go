@@ -11,12 +11,12 @@ import (
 
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/purgedialect"
+	"edgeproxy/internal/proxy/internal/purgedialect"
 	"edgeproxy/internal/route/routing"
 )
 
 // This file answers purges that come among the requests of clients, as content management systems send them. They reach what is stored
-// for their Host, by http and https, and nothing else. What they say is read by internal/purgedialect.
+// for their Host, by http and https, and nothing else. What they say is read by internal/proxy/internal/purgedialect.
 
 // purges reports whether x is a purge for us, and not for the origin.
 func (x *exchange) purges() bool {

@@ -1,9 +1,9 @@
 package proxy
 
 import (
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // This file sends a request on whose flight has brought a response that is not for it: to the

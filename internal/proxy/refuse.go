@@ -5,8 +5,8 @@ import (
 	"io"
 	"log/slog"
 
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // refuse makes the answer an error of our own.

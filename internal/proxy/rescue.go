@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"edgeproxy/internal/conn/rescue"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // A panic ends one request. Where it is recovered, what the request holds is given back: its

@@ -7,9 +7,9 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"

@@ -1,6 +1,6 @@
 package proxy
 
-import "edgeproxy/internal/running"
+import "edgeproxy/internal/proxy/internal/running"
 
 // This file notes the requests that run for longer than an answer from memory takes: those that Finish
 // answers, and those whose content is streamed.

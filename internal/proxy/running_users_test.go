@@ -3,7 +3,7 @@ package proxy
 import (
 	"testing"
 
-	"edgeproxy/internal/running"
+	"edgeproxy/internal/proxy/internal/running"
 )
 
 func TestPhaseOfEachDisposition(t *testing.T) {

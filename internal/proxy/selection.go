@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"edgeproxy/internal/byteranges"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/proxy/internal/byteranges"
 )
 
 // selection is what is sent of a response after the request's conditions and Range were evaluated.

@@ -3,8 +3,8 @@ package proxy
 import (
 	"errors"
 
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // maxJoins bounds how often one request goes from flight to flight because what

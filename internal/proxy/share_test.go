@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // keyLearner is a request that looks the store up once more when it leads, and learns there that

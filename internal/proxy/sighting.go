@@ -3,10 +3,10 @@ package proxy
 import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // This file decides which key a request is a sighting of. It is the key of the URL, as long as no Vary is known, or the URL

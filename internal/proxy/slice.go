@@ -5,7 +5,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/sliced"
+	"edgeproxy/internal/proxy/internal/sliced"
 )
 
 // slice is one of them: stored, or on its way.

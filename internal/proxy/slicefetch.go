@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/sliced"
+	"edgeproxy/internal/proxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/sliced"
 )
 
 // newSlicing prepares an answer to x in slices.

@@ -5,9 +5,9 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/pinned"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/sliced"
+	"edgeproxy/internal/proxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/sliced"
 )
 
 var _ sliced.Source[*slice] = (*slicing)(nil)

@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/presence"
-	"edgeproxy/internal/sliced"
+	"edgeproxy/internal/proxy/internal/sliced"
 )
 
 // slicing is one answer that is made of the slices of a representation. Slices that are stored

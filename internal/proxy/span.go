@@ -7,8 +7,8 @@ import (
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/sliced"
 	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/sliced"
 )
 
 // span is a part of a representation that an origin is asked for, and the key before

@@ -7,9 +7,9 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // store reads the body into the flight, puts it into the cache if it may be stored, and ends the flight.

@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
-	"edgeproxy/internal/readahead"
+	"edgeproxy/internal/proxy/internal/readahead"
 )
 
 // streamBuffer is what the body of an origin's response is copied through where the front has no

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/http/reason"
-	"edgeproxy/internal/tunnel"
+	"edgeproxy/internal/proxy/internal/tunnel"
 )
 
 // upgrade asks the origin to switch to one of protocols (RFC 9110 section 7.8). What

@@ -7,11 +7,11 @@ import (
 	"net/netip"
 	"sync"
 
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/running"
 	"edgeproxy/internal/route/client"
-	"edgeproxy/internal/running"
 )
 
 // An upload is read ahead before it takes a connection to the origin, or a place in the queue

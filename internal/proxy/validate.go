@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/queryrules"
+	"edgeproxy/internal/proxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/queryrules"
 	"edgeproxy/internal/route/client"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"edgeproxy/internal/conn/presence"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // whole is the whole response that an exchange wants.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"edgeproxy/internal/purgedialect"
+	"edgeproxy/internal/proxy/internal/purgedialect"
 )
 
 // patterns draws patterns of few characters, so that many of them select something of what urls draws.

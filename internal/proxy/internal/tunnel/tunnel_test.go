@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/conn/rescue"
-	"edgeproxy/internal/tunnel"
+	"edgeproxy/internal/proxy/internal/tunnel"
 )
 
 // conn is one end of a connection within the process, which can be closed by halves.

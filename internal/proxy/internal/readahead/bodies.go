@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/conn/rescue"
-	"edgeproxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/conn/rescue"
-	"edgeproxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/flight"
 	"edgeproxy/internal/route/client"
 )
 

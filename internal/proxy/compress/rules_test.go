@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/compress"
 	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/proxy/compress"
 )
 
 // fields reads lines of a head.

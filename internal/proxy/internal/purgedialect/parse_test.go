@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/purgedialect"
+	"edgeproxy/internal/proxy/internal/purgedialect"
 )
 
 // parse reads a request line without its version, and fields, for the host a.example.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/sliced"
+	"edgeproxy/internal/proxy/internal/sliced"
 )
 
 // The spans of a representation follow each other without gaps, and each byte is in one.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/sliced"
+	"edgeproxy/internal/proxy/internal/sliced"
 )
 
 // piece is a slice of one version of the representation.

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/molecule-man/go-brrr"
 
-	"edgeproxy/internal/compress"
+	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/testkit"
 )
 

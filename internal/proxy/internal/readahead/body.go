@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/flight"
+	"edgeproxy/internal/proxy/internal/flight"
 )
 
 // Body is the body of a response for one client. At first the goroutine that serves the client reads it. Once the client has

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"edgeproxy/internal/compress"
+	"edgeproxy/internal/proxy/compress"
 )
 
 // html is a page as templates make it: the same elements, other words.
