@@ -183,7 +183,7 @@ axe: $(GOTEST) ## have axe-core look at the dashboard in Chromium (needs npm)
 .PHONY: screenshots
 screenshots: ## make the screenshots of the dashboard for docs/ anew (needs Chromium)
 	@mkdir -p docs/images
-	$(GO) test -count=1 -run '^TestInChromium$$/^the_curves' ./internal/dashboard -screenshots "$$PWD/docs/images"
+	$(GO) test -count=1 -run '^TestInChromium$$/^the_curves' ./internal/ops/dashboard -screenshots "$$PWD/docs/images"
 
 .PHONY: readme
 readme: ## run the commands of the README's tour and of docs/first-hour.md (needs curl), check the links

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/ops/accesslog"
 )
 
 func (a *AccessLog) table() table {

@@ -25,6 +25,6 @@
 // values after the YAML has been parsed, so that no variable can add a key.
 //
 // The package opens no socket and does not know the options of other packages: the
-// command makes those from a Config. Of edgeproxy it imports internal/accesslog, for
+// command makes those from a Config. Of edgeproxy it imports internal/ops/accesslog, for
 // templates of log lines, and internal/admission/policy, for the table of policies.
 package config

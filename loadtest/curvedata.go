@@ -1,6 +1,6 @@
 package main
 
-import "edgeproxy/internal/page"
+import "edgeproxy/internal/ops/page"
 
 // maxCurvePoints bounds the points of a curve. More would enlarge the page without showing more.
 const maxCurvePoints = 100

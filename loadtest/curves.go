@@ -3,7 +3,7 @@ package main
 import (
 	"strconv"
 
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 )
 
 // The counts that curves show.

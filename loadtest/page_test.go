@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )

@@ -21,4 +21,4 @@ if ! [ -d "$dir" ]; then
 fi
 GOTEST_STEP=axe
 export GOTEST_STEP
-exec "${GOTEST:-.cache/bin/gotest}" -- -count=1 "-run=^TestInChromium\$/^everybody_can_use_it\$" ./internal/dashboard -axe "$dir/node_modules/axe-core/axe.min.js"
+exec "${GOTEST:-.cache/bin/gotest}" -- -count=1 "-run=^TestInChromium\$/^everybody_can_use_it\$" ./internal/ops/dashboard -axe "$dir/node_modules/axe-core/axe.min.js"

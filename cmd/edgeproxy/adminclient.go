@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
 	"edgeproxy/internal/edge"
+	"edgeproxy/internal/ops/admin"
 )
 
 // tokenVariable is the environment variable with the token for commands that call the admin

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/edge"
+	"edgeproxy/internal/ops/accesslog"
 )
 
 // lookEvery is the interval at which a followed log is read.

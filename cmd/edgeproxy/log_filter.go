@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
 )
 

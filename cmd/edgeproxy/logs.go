@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/lines"
+	"edgeproxy/internal/ops/lines"
 )
 
 // programLogBytes bounds the queue of the program's own log.

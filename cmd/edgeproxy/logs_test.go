@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/lines"
+	"edgeproxy/internal/ops/lines"
 )
 
 // What a client sent could steer the terminal of who read the program's own log in JSON, and show something else than it says.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/series"
+	"edgeproxy/internal/ops/series"
 )
 
 // wantRefused reloads, and wants the words in what it says, and requests to go on.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 )
 
 // pageMode lets others read a page, unless the umask forbids it.

@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/internal/admission/size"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 )
 
 // plotKeys is the number of keys of the filter that curves are drawn for. It is

@@ -9,7 +9,7 @@ import (
 
 	"edgeproxy/internal/admission/size"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 )
 
 // Formats of numbers in the tables.

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/top"
+	"edgeproxy/internal/ops/top"
 )
 
 // maxTopAnswer bounds what is read of an answer: eight lists of a hundred names, and the JSON around them. Escaping makes

@@ -15,8 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
@@ -28,11 +26,13 @@ import (
 	"edgeproxy/internal/conn/sendfile"
 	"edgeproxy/internal/front/acme"
 	"edgeproxy/internal/front/listen"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/admin"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/dial"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/shadow"
-	"edgeproxy/internal/spans"
 	"edgeproxy/internal/supervisor"
 )
 

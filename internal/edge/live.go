@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admin"
-	"edgeproxy/internal/dashboard"
 	"edgeproxy/internal/front/certs"
+	"edgeproxy/internal/ops/admin"
+	"edgeproxy/internal/ops/dashboard"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 )

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/statefile"
+	"edgeproxy/internal/ops/accesslog"
 )
 
 // This file checks the files that a start will open for writing. It removes what it creates for that.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
@@ -14,6 +13,7 @@ import (
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/basicauth"
 	"edgeproxy/internal/route/rate"

@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"time"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/evicted"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/shadow"
 )

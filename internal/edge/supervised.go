@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"edgeproxy/internal/admin"
+	"edgeproxy/internal/ops/admin"
 	"edgeproxy/internal/supervisor"
 )
 

@@ -3,7 +3,7 @@ package edge
 import (
 	"time"
 
-	"edgeproxy/internal/top"
+	"edgeproxy/internal/ops/top"
 )
 
 // Top is the document of GET /top. If nothing is counted, Entries is 0 and there are no lists.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/top"
+	"edgeproxy/internal/ops/top"
 )
 
 // What a client sends is in no document as it is: it would reach terminals.

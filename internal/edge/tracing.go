@@ -2,7 +2,7 @@ package edge
 
 import (
 	"edgeproxy/config"
-	"edgeproxy/internal/spans"
+	"edgeproxy/internal/ops/spans"
 )
 
 // buildTracing builds the span exporter, even if there is no receiver: a reload may set one.

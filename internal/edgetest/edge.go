@@ -15,7 +15,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
@@ -27,12 +26,13 @@ import (
 	"edgeproxy/internal/conn/sendfile"
 	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/rate"
-	"edgeproxy/internal/spans"
 )
 
 // hashSeed is that of the keys of every edge that has none yet.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/series"
+	"edgeproxy/internal/ops/series"
 )
 
 // outcome is how a request to the origin ended; it is the metric label.

@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/front/listen"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/spans"
 	"edgeproxy/internal/testkit"
 )
 

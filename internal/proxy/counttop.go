@@ -3,7 +3,7 @@ package proxy
 import (
 	"time"
 
-	"edgeproxy/internal/top"
+	"edgeproxy/internal/ops/top"
 )
 
 // TopOptions say how many hosts and URLs are known of which most was asked for.

@@ -9,10 +9,10 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/ops/top"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/top"
 )
 
 // listed returns a list of what is counted, one a line, with its total.

@@ -9,9 +9,9 @@ import (
 
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/spans"
+	"edgeproxy/internal/ops/tracecontext"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/spans"
-	"edgeproxy/internal/tracecontext"
 )
 
 // fetchTrace is the span of a request to an origin that is made for a request that is traced. It

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/tracecontext"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/tracecontext"
 )
 
 // This file and lines.go alone read the fields of a request, whose bytes are the front's and

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/series"
 )
 
 // counted has requests counted by these hosts; a label that begins with a * is a pattern.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/series"
+	"edgeproxy/internal/ops/series"
 )
 
 // TestLateCountsOfARouteWithoutSeriesGoNowhere: they make no series, also where a route has the

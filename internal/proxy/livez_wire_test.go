@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/spans"
 	"edgeproxy/internal/testkit"
 )
 

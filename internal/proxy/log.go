@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy/internal/tunnel"
 )

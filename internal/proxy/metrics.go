@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy/compress"
-	"edgeproxy/internal/series"
 )
 
 // noRoute is the route label of requests that matched none.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/testkit"
 )

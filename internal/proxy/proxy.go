@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/purge"
@@ -19,6 +18,8 @@ import (
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/conn/sendfile"
 	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/proxy/internal/flight"
 	"edgeproxy/internal/proxy/internal/queryrules"
 	"edgeproxy/internal/proxy/internal/readahead"
@@ -26,7 +27,6 @@ import (
 	"edgeproxy/internal/proxy/internal/varyfields"
 	"edgeproxy/internal/route/client"
 	"edgeproxy/internal/shadow"
-	"edgeproxy/internal/spans"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,

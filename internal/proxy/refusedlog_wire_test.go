@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/testkit"
 )
 

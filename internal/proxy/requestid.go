@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 
-	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/ops/accesslog"
 )
 
 // This file says which id a request has in the log, in lines about errors and for the origin.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/series"
 )
 
 // seriesOf counts the series of all routes, and those of one.

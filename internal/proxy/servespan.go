@@ -11,8 +11,8 @@ import (
 
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/spans"
 )
 
 // mostAttributes is for how many attributes of a span there is room at once.

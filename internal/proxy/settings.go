@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/forwarded"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/spans"
+	"edgeproxy/internal/ops/top"
 	"edgeproxy/internal/route/basicauth"
 	"edgeproxy/internal/route/client"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"
-	"edgeproxy/internal/spans"
-	"edgeproxy/internal/top"
 )
 
 // Live are the options that Swap can change while requests are served.

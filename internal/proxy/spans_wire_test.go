@@ -16,8 +16,8 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/spans"
 	"edgeproxy/internal/testkit"
 )
 

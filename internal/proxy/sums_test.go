@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"edgeproxy/internal/series"
+	"edgeproxy/internal/ops/series"
 )
 
 // countAll sets every counter below v to another number, and returns how many there are.

@@ -3,7 +3,7 @@ package proxy
 import (
 	"math/rand/v2"
 
-	"edgeproxy/internal/tracecontext"
+	"edgeproxy/internal/ops/tracecontext"
 )
 
 // This file says which requests are traced, and by which names. What is told of them is in

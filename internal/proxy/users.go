@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/route/basicauth"
 	"edgeproxy/internal/route/client"
 )

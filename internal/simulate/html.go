@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 )
 
 // maxCurves is the largest number of curves in a chart that can still be read.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/accesslog"
 )
 
 func TestReadersTakeTheRequestsAndCountTheRest(t *testing.T) {

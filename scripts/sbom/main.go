@@ -131,7 +131,7 @@ var uPlotVersion = regexp.MustCompile(`uPlot \(v(\d+\.\d+\.\d+)\)`)
 
 // uPlot describes the script of that name, which is no Go module: the tree has a copy, which the compiler puts into the program.
 func uPlot(path, tree string) (c component, err error) {
-	script, err := os.ReadFile(filepath.Join(tree, "internal/page/uplot/uPlot.iife.min.js"))
+	script, err := os.ReadFile(filepath.Join(tree, "internal/ops/page/uplot/uPlot.iife.min.js"))
 	if err != nil {
 		return c, err
 	}

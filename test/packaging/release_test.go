@@ -146,7 +146,7 @@ func checkBillOfMaterials(t *testing.T, path, program string) {
 		}
 		want[m.Path] = m.Version
 	}
-	want["uplot"] = regexp.MustCompile(`\(v([\d.]+)\)`).FindStringSubmatch(text(t, "internal/page/uplot/uPlot.iife.min.js"))[1]
+	want["uplot"] = regexp.MustCompile(`\(v([\d.]+)\)`).FindStringSubmatch(text(t, "internal/ops/page/uplot/uPlot.iife.min.js"))[1]
 	if len(want) < 20 {
 		t.Errorf("the program has %d modules, want those of the project", len(want))
 	}

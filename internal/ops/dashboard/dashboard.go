@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 )
 
 var (

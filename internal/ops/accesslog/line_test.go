@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/lines"
+	"edgeproxy/internal/ops/lines"
 )
 
 // written returns what a log writes for the lines.

@@ -6,5 +6,5 @@
 // for ten seconds; then the lines at hand are given up. By UDP nobody learns what was lost on the way, and by TCP not what a server had not
 // read when it ended.
 //
-// It has no queue: that is internal/lines, which passes batches of lines to a Writer.
+// It has no queue: that is internal/ops/lines, which passes batches of lines to a Writer.
 package syslog

@@ -12,8 +12,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"edgeproxy/internal/ops/tracecontext"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/tracecontext"
 )
 
 func contextOf(trace, span byte) tracecontext.Context {

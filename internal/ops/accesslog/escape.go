@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
-	"edgeproxy/internal/lines"
+	"edgeproxy/internal/ops/lines"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -52,7 +52,7 @@ func appendWord(b []byte, word string) []byte {
 	return append(b, '"')
 }
 
-// appendJSON appends s in quotes. It escapes what is unsafe in a line (internal/lines). A byte that is not UTF-8 becomes U+FFFD, as in encoding/json.
+// appendJSON appends s in quotes. It escapes what is unsafe in a line (internal/ops/lines). A byte that is not UTF-8 becomes U+FFFD, as in encoding/json.
 func appendJSON(b, s []byte) []byte {
 	if len(s) == 0 {
 		return append(b, `""`...)

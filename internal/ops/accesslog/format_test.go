@@ -134,7 +134,7 @@ func TestHostileBytesOfEveryFieldAreEscaped(t *testing.T) {
 
 // TestManualHasEveryField: the table of docs/operating/watch.md is that of Fields.
 func TestManualHasEveryField(t *testing.T) {
-	text, err := os.ReadFile("../../docs/operating/watch.md")
+	text, err := os.ReadFile("../../../docs/operating/watch.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package spans
 import (
 	"time"
 
-	"edgeproxy/internal/tracecontext"
+	"edgeproxy/internal/ops/tracecontext"
 )
 
 // Kind is the role of a span in a request.

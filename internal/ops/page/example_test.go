@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"edgeproxy/internal/page"
+	"edgeproxy/internal/ops/page"
 )
 
 func ExamplePage() {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/internal/admin"
+	"edgeproxy/internal/ops/admin"
 	"edgeproxy/internal/testkit"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/lines"
+	"edgeproxy/internal/ops/lines"
 )
 
 // gate is a writer that waits for open before each write.

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"edgeproxy/internal/tracecontext"
+	"edgeproxy/internal/ops/tracecontext"
 )
 
 // This file encodes the messages of opentelemetry/proto 1.x that are sent. The numbers are field

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/lines"
+	"edgeproxy/internal/ops/lines"
 )
 
 func mustOpen(t *testing.T, path string) *Log {

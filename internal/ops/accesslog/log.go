@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/lines"
-	"edgeproxy/internal/syslog"
+	"edgeproxy/internal/ops/internal/syslog"
+	"edgeproxy/internal/ops/lines"
 )
 
 // closeWait bounds how long Close waits for the last write.

@@ -8,5 +8,5 @@
 // /status where it comes from in its data-path, a JSON Pointer (RFC 6901), and is written with the unit that people read.
 // Writes that were avoided stand beside what they cost at the origin, never alone.
 //
-// The curves are drawn by uPlot, which internal/page has.
+// The curves are drawn by uPlot, which internal/ops/page has.
 package dashboard
