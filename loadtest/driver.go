@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // driver sends the requests of a trace in order, each at its own time. This is an open

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // smallTrace asks for a 5 times, b 2 times, c and d once; 20000 bytes each but a

@@ -14,7 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // Policies that the driver treats specially. Package policy has the table of all.

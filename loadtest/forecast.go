@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // forecast is the prediction of edgeproxy simulate for a policy with the same requests, capacities and settings. It

@@ -10,7 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 func parse(t *testing.T, args ...string) *options {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/ops/page"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // reported is the report of a run under always, second-hit with a stage, and nginx.

@@ -9,7 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 const (

@@ -3,7 +3,7 @@ package main
 import (
 	"strconv"
 
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // object is one object of the trace: its request target and its size.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // replayOf is the replay of lines, whose format is found out.

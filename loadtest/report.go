@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // document is the report. trace and results have the same form as in edgeproxy

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // validate reports all faults of the options at once. given holds the names of the

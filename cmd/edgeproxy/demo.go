@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/demo"
 	"edgeproxy/internal/edge"
+	"edgeproxy/internal/lab/demo"
 )
 
 func demoCommand() *cobra.Command {

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/demo"
 	"edgeproxy/internal/edge"
+	"edgeproxy/internal/lab/demo"
 )
 
 // The settings of the demo's proxies that differ from the defaults: small memory and disk tiers, so

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/demo"
+	"edgeproxy/internal/lab/demo"
 )
 
 func TestDemoProxiesDifferInTheirPolicyOnly(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/simulate"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/simulate"
+	"edgeproxy/internal/lab/trace"
 )
 
 // simulation is the command line of simulate.

@@ -13,9 +13,9 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/model"
-	"edgeproxy/internal/simulate"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/simulate"
+	"edgeproxy/internal/lab/trace"
 )
 
 // Bounds of the flags. They are those of the configuration, so that every

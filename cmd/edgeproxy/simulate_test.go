@@ -21,9 +21,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"edgeproxy/internal/simulate"
+	"edgeproxy/internal/lab/simulate"
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // runHere runs the program in this process.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/edge"
+	"edgeproxy/internal/lab/shadow"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/shadow"
 )
 
 // sampleStatus has something of everything that a screen shows.

@@ -33,9 +33,9 @@ func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
 			ours: []string{
-				"config", "internal/ops/accesslog", "internal/ops/admin", "internal/bloom", "internal/cache/disk", "internal/demo", "internal/edge", "internal/ops/lines",
-				"internal/model", "internal/ops/page", "internal/admission/policy", "internal/proxy", "internal/http/reason", "internal/simulate", "internal/admission/size",
-				"internal/cache/statefile", "internal/ops/top", "internal/trace", "internal/http/wire",
+				"config", "internal/ops/accesslog", "internal/ops/admin", "internal/bloom", "internal/cache/disk", "internal/lab/demo", "internal/edge", "internal/ops/lines",
+				"internal/lab/model", "internal/ops/page", "internal/admission/policy", "internal/proxy", "internal/http/reason", "internal/lab/simulate", "internal/admission/size",
+				"internal/cache/statefile", "internal/ops/top", "internal/lab/trace", "internal/http/wire",
 			},
 			third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", humanize, prometheus, "golang.org/x/sys"},
 		},
@@ -78,13 +78,14 @@ func rooms() map[string]room {
 		"internal/route":                     {},
 		"internal/front":                     {},
 		"internal/ops":                       {},
+		"internal/lab":                       {},
 		"internal/cache/disk/layout":         {},
 		"internal/cache/evicted":             {},
 		"internal/http/chunked":              {ours: []string{"internal/http/field"}},
 		"internal/route/cachekey":            {ours: []string{"internal/http/field", "internal/http/wire"}},
 		"internal/proxy/compress":            {ours: []string{"internal/http/field", "internal/http/rfc9111"}, third: []string{brotli, compress}},
 		"internal/ops/dashboard":             {ours: []string{"internal/ops/page"}},
-		"internal/demo":                      {third: []string{humanize, fasthttp}},
+		"internal/lab/demo":                  {third: []string{humanize, fasthttp}},
 		"internal/origin/dial":               {ours: []string{"internal/conn/rescue"}, third: []string{net}},
 		"internal/edge": {
 			ours: []string{
@@ -92,7 +93,7 @@ func rooms() map[string]room {
 				"internal/cache", "internal/cache/disk", "internal/cache/evicted", "internal/route/cachekey", "internal/front/certs", "internal/proxy/compress", "internal/ops/dashboard", "internal/origin/dial",
 				"internal/http/field", "internal/route/fieldrules", "internal/front/http1", "internal/front/http2", "internal/front/listen", "internal/origin", "internal/conn/pace", "internal/conn/pinned",
 				"internal/admission/policy", "internal/proxy", "internal/cache/purge", "internal/route/rate", "internal/http/reason", "internal/conn/rescue", "internal/route/rewrite", "internal/http/rfc9111", "internal/route/routing",
-				"internal/conn/sendfile", "internal/shadow", "internal/ops/spans", "internal/cache/spool", "internal/cache/statefile", "internal/supervisor", "internal/route/template", "internal/ops/top",
+				"internal/conn/sendfile", "internal/lab/shadow", "internal/ops/spans", "internal/cache/spool", "internal/cache/statefile", "internal/supervisor", "internal/route/template", "internal/ops/top",
 				"internal/watch", "internal/http/wire",
 			},
 			third: []string{"github.com/KimMachineGun/automemlimit", prometheus, "golang.org/x/sys"},
@@ -123,10 +124,10 @@ func rooms() map[string]room {
 		"internal/front/listen": {ours: []string{"internal/route/client", "internal/conn/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/http/message": {ours: []string{"internal/http/field"}},
 		"internal/http/method":  {},
-		"internal/model": {
+		"internal/lab/model": {
 			ours: []string{
 				"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
-				"internal/cache/internal/eviction", "internal/admission/fit", "internal/admission/policy", "internal/http/reason", "internal/http/rfc9111", "internal/trace",
+				"internal/cache/internal/eviction", "internal/admission/fit", "internal/admission/policy", "internal/http/reason", "internal/http/rfc9111", "internal/lab/trace",
 			},
 		},
 		"internal/conn/nonblock": {unsafe: true, third: []string{"golang.org/x/sys"}},
@@ -144,7 +145,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/ops/accesslog", "internal/admission", "internal/route/basicauth", "internal/cache/buffer", "internal/proxy/internal/byteranges", "internal/cache", "internal/route/cachekey", "internal/route/client", "internal/proxy/compress", "internal/http/field",
-				"internal/route/fieldrules", "internal/proxy/internal/flight", "internal/http/forwarded", "internal/http/message", "internal/http/method", "internal/origin", "internal/conn/pace", "internal/conn/pinned", "internal/conn/presence", "internal/cache/purge", "internal/proxy/internal/purgedialect", "internal/proxy/internal/queryrules", "internal/route/rate", "internal/proxy/internal/readahead", "internal/http/reason", "internal/conn/rescue", "internal/route/rewrite", "internal/http/rfc9111", "internal/route/routing", "internal/proxy/internal/running", "internal/conn/sendfile", "internal/ops/series", "internal/shadow", "internal/proxy/internal/sliced", "internal/ops/spans", "internal/cache/spool",
+				"internal/route/fieldrules", "internal/proxy/internal/flight", "internal/http/forwarded", "internal/http/message", "internal/http/method", "internal/origin", "internal/conn/pace", "internal/conn/pinned", "internal/conn/presence", "internal/cache/purge", "internal/proxy/internal/purgedialect", "internal/proxy/internal/queryrules", "internal/route/rate", "internal/proxy/internal/readahead", "internal/http/reason", "internal/conn/rescue", "internal/route/rewrite", "internal/http/rfc9111", "internal/route/routing", "internal/proxy/internal/running", "internal/conn/sendfile", "internal/ops/series", "internal/lab/shadow", "internal/proxy/internal/sliced", "internal/ops/spans", "internal/cache/spool",
 				"internal/route/template", "internal/ops/top", "internal/ops/tracecontext", "internal/proxy/internal/tunnel", "internal/proxy/internal/varyfields", "internal/http/wire",
 			},
 			third: []string{prometheus},
@@ -162,14 +163,14 @@ func rooms() map[string]room {
 		"internal/proxy/internal/running": {},
 		"internal/conn/sendfile":          {ours: []string{"internal/conn/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/ops/series":             {},
-		"internal/shadow": {
+		"internal/lab/shadow": {
 			ours: []string{
-				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/admission/fit", "internal/model", "internal/admission/policy",
+				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/admission/fit", "internal/lab/model", "internal/admission/policy",
 			},
 			third: []string{prometheus},
 		},
-		"internal/simulate": {
-			ours:  []string{"internal/admission/fit", "internal/model", "internal/ops/page", "internal/admission/policy", "internal/trace"},
+		"internal/lab/simulate": {
+			ours:  []string{"internal/admission/fit", "internal/lab/model", "internal/ops/page", "internal/admission/policy", "internal/lab/trace"},
 			third: []string{humanize, isatty, mpb},
 		},
 		"internal/admission/size":            {ours: []string{"internal/bloom", "internal/admission/policy"}},
@@ -180,7 +181,7 @@ func rooms() map[string]room {
 		"internal/supervisor":                {ours: []string{"internal/conn/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "golang.org/x/sys"}},
 		"internal/ops/internal/syslog":       {},
 		"internal/ops/top":                   {},
-		"internal/trace":                     {ours: []string{"internal/http/wire"}, third: []string{humanize, compress, xxh3}},
+		"internal/lab/trace":                 {ours: []string{"internal/http/wire"}, third: []string{humanize, compress, xxh3}},
 		"internal/ops/tracecontext":          {},
 		"internal/proxy/internal/tunnel":     {ours: []string{"internal/conn/rescue"}},
 		"internal/proxy/internal/varyfields": {},
@@ -189,7 +190,7 @@ func rooms() map[string]room {
 			ours: []string{"internal/http/field", "internal/http/reason"},
 		},
 		"loadtest": {
-			ours: []string{"internal/ops/page", "internal/admission/policy", "internal/http/reason", "internal/trace"},
+			ours: []string{"internal/ops/page", "internal/admission/policy", "internal/http/reason", "internal/lab/trace"},
 			third: []string{
 				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/prometheus/client_model", "github.com/prometheus/common",
 				"github.com/spf13/cobra", "github.com/spf13/pflag", fasthttp, isatty, mpb,
@@ -201,7 +202,7 @@ func rooms() map[string]room {
 		"scripts/tour-origin": {},
 		"test/conformance":    {},
 		"test/diskbench": {
-			ours: []string{"internal/cache/disk", "internal/cache/disk/device", "internal/cache/disk/layout", "internal/cache/statefile", "internal/trace"},
+			ours: []string{"internal/cache/disk", "internal/cache/disk/device", "internal/cache/disk/layout", "internal/cache/statefile", "internal/lab/trace"},
 		},
 		"test/hostile":   {testOnly: true},
 		"test/bench":     {third: []string{fasthttp, "golang.org/x/sys"}},
@@ -211,8 +212,8 @@ func rooms() map[string]room {
 		"test/packaging": {testOnly: true},
 		"test/tiers":     {testOnly: true},
 		"test/proofs":    {third: []string{humanize}},
-		"test/evict":     {ours: []string{"internal/model", "internal/admission/policy", "internal/trace"}},
-		"test/sweep":     {ours: []string{"internal/admission/fit", "internal/model", "internal/admission/policy", "internal/trace"}},
+		"test/evict":     {ours: []string{"internal/lab/model", "internal/admission/policy", "internal/lab/trace"}},
+		"test/sweep":     {ours: []string{"internal/admission/fit", "internal/lab/model", "internal/admission/policy", "internal/lab/trace"}},
 		"test/filterbench": {
 			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/bloom/textbook"},
 			third: []string{"github.com/bits-and-blooms/bloom/v3"},

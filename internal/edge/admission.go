@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/statefile"
-	"edgeproxy/internal/shadow"
+	"edgeproxy/internal/lab/shadow"
 )
 
 // buildAdmission builds the key hasher, the gate and the shadow policies. Saved sightings and

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // Real requests take too long under the race detector, and Ristretto drops the

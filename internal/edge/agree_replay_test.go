@@ -23,10 +23,10 @@ import (
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/model"
-	"edgeproxy/internal/simulate"
+	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/simulate"
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // sequence is a trace in memory.

@@ -26,13 +26,13 @@ import (
 	"edgeproxy/internal/conn/sendfile"
 	"edgeproxy/internal/front/acme"
 	"edgeproxy/internal/front/listen"
+	"edgeproxy/internal/lab/shadow"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/admin"
 	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/dial"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/supervisor"
 )
 

@@ -8,9 +8,9 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/evicted"
+	"edgeproxy/internal/lab/shadow"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/shadow"
 )
 
 // Status is the document of GET /status.

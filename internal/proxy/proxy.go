@@ -18,6 +18,7 @@ import (
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/conn/sendfile"
 	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/lab/shadow"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/proxy/internal/flight"
@@ -26,7 +27,6 @@ import (
 	"edgeproxy/internal/proxy/internal/running"
 	"edgeproxy/internal/proxy/internal/varyfields"
 	"edgeproxy/internal/route/client"
-	"edgeproxy/internal/shadow"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // rival is what the same requests meet beside the store.

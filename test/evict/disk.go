@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/model"
+	"edgeproxy/internal/lab/model"
 )
 
 // memoryShare is the memory before a disk, in percent of the unique bytes.

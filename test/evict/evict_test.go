@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/model"
+	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/testkit"
 )
 

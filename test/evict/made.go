@@ -6,8 +6,8 @@ import (
 	"sort"
 	"time"
 
-	"edgeproxy/internal/model"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/trace"
 )
 
 // This file makes the workloads in which what is asked for changes. All are the same in each run.

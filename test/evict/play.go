@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/model"
+	"edgeproxy/internal/lab/model"
 )
 
 // outcome is what an eviction made of a workload.

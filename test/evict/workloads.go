@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"edgeproxy/internal/model"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/trace"
 )
 
 // requests are those of one workload, in memory.

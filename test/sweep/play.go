@@ -7,8 +7,8 @@ import (
 
 	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/model"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/trace"
 )
 
 // requests are those of one trace, in memory.

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/model"
+	"edgeproxy/internal/lab/model"
 )
 
 // stageShares are the stages tried, in percent of the memory.

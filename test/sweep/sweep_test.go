@@ -10,7 +10,7 @@ import (
 
 	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/trace"
+	"edgeproxy/internal/lab/trace"
 )
 
 // committed returns the rows of a table in testdata.

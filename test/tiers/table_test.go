@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // The requests of the table. Each goes to either edge by the throw of a coin.

@@ -11,9 +11,9 @@ import (
 
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/model"
+	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/testkit"
-	"edgeproxy/internal/trace"
 )
 
 // The requests of these tests are for many small objects and some large ones, which take most of the bytes.
