@@ -24,6 +24,7 @@ import (
 	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/conn/sendfile"
+	"edgeproxy/internal/edge/internal/supervisor"
 	"edgeproxy/internal/front/acme"
 	"edgeproxy/internal/front/listen"
 	"edgeproxy/internal/lab/shadow"
@@ -33,7 +34,6 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/dial"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/supervisor"
 )
 
 // Edge is one running proxy: its rooms and its listeners. It starts and stops

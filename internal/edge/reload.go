@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/watch"
+	"edgeproxy/internal/edge/internal/watch"
 )
 
 // Reasons why a reload does not happen.

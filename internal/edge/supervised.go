@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"edgeproxy/internal/edge/internal/supervisor"
 	"edgeproxy/internal/ops/admin"
-	"edgeproxy/internal/supervisor"
 )
 
 // findSupervisor finds the supervisor that wants notifications, by the environment (NOTIFY_SOCKET).
