@@ -32,7 +32,7 @@ demo: ## run the demo: proxy, origin and clients in one process
 
 # make test is the quick run. make test-all is everything: each test once, with the race detector unless the test leaves itself to
 # a run without it, and last, alone, the tests that measure. A test says by itself where it belongs: Slow, Plain and
-# Alone in internal/testkit. DETECTOR=off runs all without the detector, for a machine without a C compiler.
+# Alone in internal/test/testkit. DETECTOR=off runs all without the detector, for a machine without a C compiler.
 TALLY  = .cache/tally
 STEPS  = $(if $(filter off,$(DETECTOR)),undetected,race plain) measure
 COMMON = -pgo=off -vet=off -shuffle=on
@@ -69,11 +69,11 @@ measure: $(GOTEST) ## run the tests that measure, one at a time: those that the 
 
 .PHONY: arch
 arch: $(GOTEST) ## check the rules of the house: imports, comments, lengths
-	@GOTEST_STEP=arch $(GOTEST) -- ./internal/archtest
+	@GOTEST_STEP=arch $(GOTEST) -- ./internal/test/archtest
 
 .PHONY: scenario
 scenario: $(GOTEST) ## run the scenarios: origin, edge and clients in virtual time
-	@GOTEST_STEP=scenario $(GOTEST) -- -shuffle=on -timeout=$(TIMEOUT) ./internal/edgetest/...
+	@GOTEST_STEP=scenario $(GOTEST) -- -shuffle=on -timeout=$(TIMEOUT) ./internal/test/edgetest/...
 
 .PHONY: on-disk
 on-disk: $(GOTEST) ## repeat the wire tests of what is stored with a disk; make plain does so too, and scenarios by themselves

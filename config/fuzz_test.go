@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // FuzzParse asks of any file: it is refused with a place for each problem, in

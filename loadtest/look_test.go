@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestBrowserShowsAllOfTheReport(t *testing.T) {

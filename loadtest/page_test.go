@@ -10,7 +10,7 @@ import (
 
 	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/ops/page"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // reported is the report of a run under always, second-hit with a stage, and nginx.

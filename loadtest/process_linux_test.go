@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestEdgeDiesWithAKilledDriver(t *testing.T) {

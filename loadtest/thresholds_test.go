@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // What simulate says of the requests that are sent stands beside what was measured of each policy.

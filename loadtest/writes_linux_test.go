@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // cacheFolder is a folder that is written to as nginx does.

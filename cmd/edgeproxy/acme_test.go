@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // acmeFile is a configuration with a listener for TLS and one without, and certificates for

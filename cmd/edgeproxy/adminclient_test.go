@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Commands repeated what the listener says to a program: which field is missing, or which path. Somebody at a terminal has to know

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // patience keeps a process that hangs from hanging the tests; nothing waits for it

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestStatusHasTheCertificatesThatEndFirst(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // heard is what a client that is no part of this project has made of an answer.

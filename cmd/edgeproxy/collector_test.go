@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // What we send is taken by the receiver that most operators have: that of the OpenTelemetry collector. It
@@ -12,7 +12,7 @@ import (
 func TestTheCollectorTakesWhatWeSend(t *testing.T) {
 	t.Parallel()
 	program(t) // which leaves the test to another run before the collector is built
-	testkit.Changed(t, "tools/collector", "internal/ops/spans", "internal/testkit/collector.go", "internal/proxy/*span*.go", "internal/edge/*trac*.go", "cmd/edgeproxy/collector_test.go")
+	testkit.Changed(t, "tools/collector", "internal/ops/spans", "internal/test/testkit/collector.go", "internal/proxy/*span*.go", "internal/edge/*trac*.go", "cmd/edgeproxy/collector_test.go")
 	collector := testkit.StartCollector(t)
 	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\nadmission: {policy: always}\ntracing: {endpoint: %q, sample: 1, most_per_second: 1000, service_name: shop}\n",
 		cachedOrigin(t), collector.Endpoint))

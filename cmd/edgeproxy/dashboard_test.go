@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The page asks for fields of /status by their names. One that is renamed would leave a dash.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // served asks for n objects of 900,000 bytes each, from number first on, and wants each of them whole.

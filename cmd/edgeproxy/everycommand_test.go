@@ -19,7 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A smoke is one run of a command, in the process of the test. In its arguments {admin}, {file}, {log} and {host} stand for those of

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // deaf is a program whose standard error is a pipe that nobody reads any more.

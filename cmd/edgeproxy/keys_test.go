@@ -17,7 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 const (

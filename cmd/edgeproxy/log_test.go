@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // appendTo adds text to a file, which is made if need be.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestServeWarnsOfAnOriginThatIsTheEdge(t *testing.T) {

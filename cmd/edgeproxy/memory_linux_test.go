@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestDefaultsSurviveASmallCgroup: with the defaults the cache alone may take 256 MiB, so a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A file system that can only be read takes the disk tier out of use, and check said nothing of it.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // http2App answers on l by what it was asked for, by HTTP/2 alone; over TLS with files of its certificate.

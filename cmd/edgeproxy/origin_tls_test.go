@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // secureOrigin is a server over TLS that says who asked and how, with the files of

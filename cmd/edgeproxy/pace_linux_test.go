@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAClientThatTricklesLosesItsAnswer: it took a little now and then, of a hit or of what

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // underWay begins a request and returns once half of its body is here.

@@ -23,7 +23,7 @@ import (
 
 	"edgeproxy/internal/lab/simulate"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // runHere runs the program in this process.

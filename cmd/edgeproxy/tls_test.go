@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // certificateFiles writes a certificate for www.example.com and its key.

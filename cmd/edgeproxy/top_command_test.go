@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/edge"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestScreenOfWhatIsAskedForMost(t *testing.T) {

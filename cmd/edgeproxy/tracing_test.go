@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // withTracing is a file of one origin, with this section tracing.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // echoOrigin is an origin that switches to a protocol which sends everything back, where a

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A release said its version and not its commit, and --version was an unknown flag.

@@ -13,7 +13,7 @@ import (
 
 	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // bodyOf makes a tier of n times tierUnit bytes hold n objects.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The child saves after every round; a round is so many new keys. Its windows

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // fullOptions are of a filter that rotates by fill only, of a rate that gives a short test

@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // numbering is the generations of a filter, as it publishes them.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // shelf is a generation of bare words. onRead shows it in the middle of a save.

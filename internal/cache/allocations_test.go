@@ -3,7 +3,7 @@ package cache
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestLookupsDoNotAllocate(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The bound of bytes is worth nothing if an entry takes more than its cost. The

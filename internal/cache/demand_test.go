@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Under the race detector ristretto drops the look-ups it samples, and with them

@@ -10,7 +10,7 @@ import (
 
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // newDisk returns a disk in a directory of its own, or in path.

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestIndexIsBoundedAndKeepsNothingUnreachable(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAGuestIsRevisedThatBecomesTheHostMeanwhile: to make room for what stands in its place

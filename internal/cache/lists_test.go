@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // by returns a variant of /v by these names, with a value that says which.

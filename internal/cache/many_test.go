@@ -9,7 +9,7 @@ import (
 
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // many returns a small response of the usual shape.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // What the Store promises does not depend on the eviction: all tests of the package but this one hold with ristretto too. Recency is

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The promise a plain ristretto breaks: admitted means stored.

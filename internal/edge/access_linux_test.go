@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 const nobody = 65534

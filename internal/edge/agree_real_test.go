@@ -9,7 +9,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Real requests take too long under the race detector, and Ristretto drops the

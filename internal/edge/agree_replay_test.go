@@ -26,7 +26,7 @@ import (
 	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/lab/simulate"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // sequence is a trace in memory.

@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // madeUp is a workload for where there are no traces. The quick run has a quarter of it.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // threeListeners is an edge with a plain address, another one, and one with TLS, all of which

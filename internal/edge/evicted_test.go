@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // fetch returns the body at url.

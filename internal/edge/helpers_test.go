@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // patience keeps what hangs from hanging the tests; nothing waits for it to pass.

@@ -19,7 +19,7 @@ import (
 	"edgeproxy/internal/origin/dial"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/fieldrules"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // instead are values for settings of the file that cannot be left out. "" leaves it to edits.

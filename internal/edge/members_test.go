@@ -16,7 +16,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/dial"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // app is a server on several addresses. Its answers say on which one they were made.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // manyRoutes returns a file with n routes, each to an origin of its own. ranges is a setting that each reload changes.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A configuration whose window would take more than one filter can hold was said to be right,

@@ -3,7 +3,7 @@ package origin
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The number is that of a GET whose context can end, on a used connection: the

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/origin/balance"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // checked answers health checks with a status that can be changed, and all else

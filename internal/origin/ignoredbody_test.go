@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // ignoresBodies answers each head with its target, and takes the body of a request for the next one. It answers that one

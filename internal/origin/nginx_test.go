@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // nginxHTTP is its http section, for the folder and the address.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestRetiredOriginAnswersRequestsThatHaveIt, and keeps no connection: a request that found it

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // overTLS plays s on TLS connections. A handshake that fails ends the connection.

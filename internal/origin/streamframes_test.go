@@ -15,7 +15,7 @@ import (
 
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // says plays a server that answers every request on every connection by say.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // stuck is a connection whose writes make no progress from some time on.

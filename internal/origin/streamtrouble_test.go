@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/origin/balance"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Whatever goes wrong beside it, a response is the answer to its own request, and nothing is left at the end.

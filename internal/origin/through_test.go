@@ -8,7 +8,7 @@ import (
 	"net"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // shouting gives what it reads in capitals, and counts how often it was closed.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // idleConn returns the idle connection of o, of which there has to be one.

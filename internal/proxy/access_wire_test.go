@@ -3,8 +3,8 @@ package proxy_test
 import (
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestDotsLedToWhatTheLastRouteCloses: the routes name all that is served, a last one closes the rest, and the origin read a path of that.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestHitByCopyAllocatesNothing: of a body that has a copy to be sent from.

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/front/listen"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/spans"
@@ -22,7 +21,8 @@ import (
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // hitAllocs is the committed number for one hit, from the first byte of the

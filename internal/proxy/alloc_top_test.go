@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestHitThatIsCountedByURLAllocatesNothing(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // smallBufferListener listens with small buffers, so that a client that reads nothing is noticed soon.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // BenchmarkHit measures what this program does for a hit, without the kernel:

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Several ranges cost what frames them, however long they are: nothing of the

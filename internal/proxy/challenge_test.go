@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestChallengesAreAnsweredHere: those that are known, and nothing else below the path.

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // versionedOrigin is a changingOrigin that knows from when on older versions are gone: what

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // recordingOrigin is an origin that notes what reaches it and answers everything.

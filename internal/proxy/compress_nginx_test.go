@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestCompressionIsThatOfNginx: gzip with gzip_vary, before the same origin. What differs is named.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/ops/top"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // listed returns a list of what is counted, one a line, with its total.

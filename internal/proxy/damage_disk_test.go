@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestADamagedDiskGivesNoWrongByte: what is small is fetched anew, what is long breaks off or is fetched anew, and nothing

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // withPages has the route of e send a page for each error, also of the origin.

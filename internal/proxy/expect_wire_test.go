@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/test/edgetest"
 )
 
 const asNobody = "Authorization: Basic YW5uOnk=\r\n" // ann:y

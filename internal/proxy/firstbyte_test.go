@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestFirstBytesGoOutAsTheyCome: the origin sends each piece only when the client

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // Some hundred answers have the head of the first: every field, the origin's

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // browserFields are those of a GET as a browser sends it; with Host they are

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // counted has requests counted by these hosts; a label that begins with a * is a pattern.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // ignoresBodies is an origin that reads no body: what stands there is the next request to it. It answers each request with its

@@ -12,12 +12,12 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // inspected is an edge with an origin whose /vary… varies by X-Lang, and a client of it.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // post sends a POST for a target of restartHost, which succeeds.

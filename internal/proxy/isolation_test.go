@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestStrayResponseReachesNobody: bytes that an origin sends beyond its answer,

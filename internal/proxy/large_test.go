@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestLargeBodyStreamsInConstantMemory passes a body that is far above the object

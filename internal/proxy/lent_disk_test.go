@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestHitsOnDiskBesideEachOther: many clients at once get what they asked for, while bodies of others are read into the same memory, also from a

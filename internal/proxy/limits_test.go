@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 func TestRequestsBeyondTheLimitsAreRefused(t *testing.T) {

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The health checks of load balancers were counted with the result pass, had a line in the log, and a span.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestLoopEndsAtTheFirstEdge: an edge whose origin is an edge whose origin is the

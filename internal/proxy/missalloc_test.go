@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // missAllocs is how often one miss may allocate, from the first byte of the request to the last of

@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // respond: {status: 444} was answered with 444. Who knows nginx wants the connection to end without a byte.

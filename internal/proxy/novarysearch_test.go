@@ -14,12 +14,12 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // searchRules are what the origin of these tests may say, "" for nothing. It says the

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // alsoOnDisk are the tests that edges with a disk have to pass, too: what they store is there read, replaced, purged or cut in

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // changingOrigin is an origin of a few URLs that change now and then: one of four has variants, one

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/route/template"
+	"edgeproxy/internal/test/edgetest"
 )
 
 func ownRules(t *testing.T, set map[string]string) fieldrules.Rules {

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // trap makes connections to the origin panic. A step is a read, a write or a close of one,

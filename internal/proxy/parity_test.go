@@ -16,7 +16,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // This file holds the law of keys: two requests that may share a stored response have

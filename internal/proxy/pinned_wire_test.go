@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestABodyIsPinnedWhileItIsSent: in each way in which what is stored is sent, a body that is

@@ -15,9 +15,9 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches

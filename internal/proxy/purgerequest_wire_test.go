@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // askPurge sends one request for edge.test with these fields, each a name and a value.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestManyPurgesForgetNothingElse is the regression test of marks that had to make room for

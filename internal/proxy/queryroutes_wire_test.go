@@ -12,11 +12,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // keysOfRoutes are rules for queries that a route may have: none, and such as drop or sort away what routes go by.

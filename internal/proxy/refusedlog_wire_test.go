@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/ops/accesslog"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A request that was refused before it was parsed whole was logged as one for / by HTTP/1.0, without method and host.

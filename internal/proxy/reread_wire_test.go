@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // rereadDigits is what the body consists of.

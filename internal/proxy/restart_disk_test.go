@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // onDisk has what r's edges store lie on a disk that outlives them.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // restartRig is an edge that is started again and again on the same directory, before one origin.

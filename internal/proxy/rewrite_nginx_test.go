@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rewrite"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestRewritingIsThatOfNginx: proxy_pass with a path, and its default of proxy_redirect, before the same origin.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rewrite"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // rewrites has the route of e take /api away and put /v2 there.

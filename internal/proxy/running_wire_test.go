@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // runs returns what is listed of the requests under way, one a line: phase, method, host, target, route and bytes, of a tunnel

@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestAHitFromTheDiskIsTheSame: whole and in parts, and while its client is slow and the body is purged.

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // seriesOf counts the series of all routes, and those of one.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // storable answers each request with something to store for an hour.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // asked is a GET of the client with this address.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // film is a representation of any size whose bytes are worked out: each tells its

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Tests over real sockets: what virtual time and pipes cannot show. connectionPatience is for all that a client does on a

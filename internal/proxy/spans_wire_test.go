@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 const (

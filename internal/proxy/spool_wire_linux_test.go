@@ -16,9 +16,9 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/spool"
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 const longBytes = 20 << 20

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAFailureThatAStaleResponseCoversWasNotLogged: the first failures of an outage were seen in metrics alone.

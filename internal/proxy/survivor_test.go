@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // keepAllTier is the worst of tiers that outlive the process: it keeps, encoded, every entry that it was

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // checksums answers in chunks with trailers, which may be stored where the target says so,

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestOriginThatDiesIsNeverTakenForWhole cuts a response at every byte, by the end

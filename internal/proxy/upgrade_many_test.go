@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // descriptors returns how many the process has open; 0 where the system does not tell.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // takenOver is a listener whose connections call meanwhile before the server hands them

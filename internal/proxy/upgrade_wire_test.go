@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // asks101 is a request for a WebSocket, switched101 an origin's consent.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // written keeps each write to an origin.

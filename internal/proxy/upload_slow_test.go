@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/conn/pace"
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestSlowUploadsHoldNoOriginConnection: clients that sent a byte of their uploads now and

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestChunksThatEndEarlyAreNoRequest: a client that ends its side of the connection

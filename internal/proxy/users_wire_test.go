@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/basicauth"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // forAnn is a route for ann, whose password is x.

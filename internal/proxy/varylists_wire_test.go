@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // varyingOrigin answers /page by lists of names that depend on the request: it names a field only if the request makes it of use, as many

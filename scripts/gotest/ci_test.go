@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestATestWithNothingNewToLookAtFailedTheRun: race left it to plain, and plain left it out since nothing had changed; ci.sh

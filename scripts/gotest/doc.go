@@ -8,7 +8,7 @@
 // TestMain, a panic, an early exit) counts as one failure, and so does a run
 // in which no test ran at all. The output of what passed is dropped.
 //
-// A test can leave itself to another run (internal/testkit: Slow, Plain, Alone). That is no skip: it is counted apart, and
+// A test can leave itself to another run (internal/test/testkit: Slow, Plain, Alone). That is no skip: it is counted apart, and
 // with -only the run that it is left to picks it up by its name, so no list has to be kept.
 //
 // With -again N a test that fails is run N more times, alone, when all others have ended. If it passes each time it is

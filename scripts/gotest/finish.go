@@ -95,7 +95,7 @@ func (r *report) sayLong(o options) {
 	}
 	for _, res := range r.took {
 		if res.seconds > long {
-			fmt.Fprintf(r.out, "took %.1f s, longer than %.0f: %s; see Slow in internal/testkit\n", res.seconds, long, res.name())
+			fmt.Fprintf(r.out, "took %.1f s, longer than %.0f: %s; see Slow in internal/test/testkit\n", res.seconds, long, res.name())
 		}
 	}
 }

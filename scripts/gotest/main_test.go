@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestRunOverRealModule holds the report against the go command itself: its
@@ -129,7 +129,7 @@ func once(t *testing.T, name string) {
 	f("a time-out is no accident", `func TestA(t *testing.T) { _ = os.Args; t.Log("x"); println("panic: test timed out after 1s"); os.Exit(2) }`, 1, "0 passed, 1 failed", "timed out")
 }
 
-// The marks are words of internal/testkit, which the report has to know.
+// The marks are words of internal/test/testkit, which the report has to know.
 func TestTheMarksAreThoseOfTestkit(t *testing.T) {
 	for mark, want := range map[string]string{testkit.MarkSlow: leftSlow, testkit.MarkPlain: leftPlain, testkit.MarkAlone: leftAlone, testkit.MarkSame: leftSame} {
 		if marks[mark] != want {

@@ -23,7 +23,7 @@ const (
 	leftSame  = left + "same" // to nobody: nothing that the test looks at has changed
 )
 
-// marks are the words by which internal/testkit leaves a test to another run.
+// marks are the words by which internal/test/testkit leaves a test to another run.
 var marks = map[string]string{
 	"left to make test-all: ":                     leftSlow,
 	"left to the run without the race detector: ": leftPlain,

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestMain makes this test binary the bare server when it is started as such.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // fakeEdge is set where this program is to play edgeproxy.

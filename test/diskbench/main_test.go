@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestEachPartPrintsItsFigures(t *testing.T) {

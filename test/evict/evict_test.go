@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/lab/model"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A workload that changes from run to run would make tables that cannot be compared.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // nowhere is a route to an origin that refuses connections: what asks for it is logged.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Objects of each kind; three are stored before the fault begins.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // floodSettings let the program end slow clients by itself, after a while that is long

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // asked is one request of the load, when it was under way and what came of it.

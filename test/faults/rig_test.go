@@ -15,7 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // patience keeps what hangs from hanging the tests. It is long beside the 20 s that

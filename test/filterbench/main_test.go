@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestTheCommandLineSaysWhatIsWrong(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // origin plays the part of the origin in one case after another, and reads what

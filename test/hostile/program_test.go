@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestCorpusOfTheProgram plays every case before the built program.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/edgetest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/edgetest"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Limits of time of the edges that some cases are played before: many times what a step

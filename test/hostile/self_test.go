@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Tests of the corpus itself: that a case which does not hold is seen.

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // sendOff ends what is sent on c, and waits until the kernel of the other side knows it: a peek

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // patience keeps an edge that hangs from hanging the tests; nothing waits for it to

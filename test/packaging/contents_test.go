@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // checkStatic wants a program for linux on arch that needs no library and no loader of the system.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // deb builds the package around the program of the tests, and returns its path.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestTheImageHasWhatItNames goes through the Dockerfile, line by line, and looks into the folder that it is built from.

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // releaseTwice is set by make release-check: EDGEPROXY_RELEASE=twice.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // root is the top of the tree.

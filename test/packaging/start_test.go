@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // commandsOf returns the lines of the block that is marked so in a document.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Everything that is claimed must hold. The program it runs is none that the race

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // edgeproxy returns the built program. The test cache does not see what go build

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAptByTheMirror: apt itself reads the index and downloads a package, on three machines. The third costs the origin

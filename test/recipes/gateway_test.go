@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // usersFile has ann with the password secret, hashed by bcrypt.

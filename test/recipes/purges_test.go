@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // purges is the page whose rows are run here.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // behind is an edge with a recipe's file before an origin.

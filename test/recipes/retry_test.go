@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // breaking is a way in which a server breaks before the head of its response is whole.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // trafficFiles is what the document has of Traffic Server's files.

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // askOf is a request for /page, by its fields.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission/fit"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // caches returns one row for each list of hits, of 1,000 requests, with the stages tried.

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The tables are what comes out today: of the traces all rows, of the models those of

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The requests of the table. Each goes to either edge by the throw of a coin.

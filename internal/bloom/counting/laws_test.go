@@ -5,7 +5,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/internal/bloomtest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestFilterKeepsTheLaws(t *testing.T) { bloomtest.Run(t, family()) }

@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/internal/bloomtest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // In a crowded window estimates err, upwards only.

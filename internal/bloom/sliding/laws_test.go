@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom/internal/bloomtest"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestFilterKeepsTheLaws(t *testing.T) { bloomtest.Run(t, family()) }

@@ -6,7 +6,7 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/internal/bloomtest"
 	"edgeproxy/internal/bloom/textbook"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // At 10 bits a key and 7 probes two generations report 1.6 % of unseen keys

@@ -3,7 +3,7 @@ package textbook
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // compose adds all keys, deletes the first so many of them, and returns the

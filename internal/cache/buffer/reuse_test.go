@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestTheLastOwnerGivesItBack(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // damaged are the lengths of what the tests of damage store: some KiB of small records, and a large one.

@@ -13,7 +13,7 @@ import (
 
 	"edgeproxy/internal/cache/disk/layout"
 	"edgeproxy/internal/cache/statefile"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // open opens a Store in path that is closed with the test.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk/device"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // faulty is a hook whose answer changes.

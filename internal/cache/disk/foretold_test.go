@@ -13,7 +13,7 @@ import (
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The requests of these tests are for many small objects and some large ones, which take most of the bytes.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A store of objects shorter than its index was made for forgot all that the index had no room for, also at a start.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk/device"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 var errKilled = errors.New("killed")

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestCheckAllocatesNothing(t *testing.T) {

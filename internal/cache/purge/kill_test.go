@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 const (

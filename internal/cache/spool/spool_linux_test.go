@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAKilledProcessLeftAFile: one had a name from when it was made until it was removed.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/conn/pinned"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // pair returns both ends of a connection: a server's, and a client's with a small buffer.

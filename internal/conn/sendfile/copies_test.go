@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 const maxBytes = 8 * Least

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // registrations counts the accounts that are made. A request for one may be repeated,

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // rig is a manager, its folder, and listeners that answer challenges.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func pool(t *testing.T, text []byte) *x509.CertPool {

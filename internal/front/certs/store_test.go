@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // signer writes certificates. Certificate n expires n hours from now.

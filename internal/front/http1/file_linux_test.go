@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // fileSize is more than what sockets hold, so that a file goes in several turns.

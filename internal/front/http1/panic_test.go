@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAPanicInTheFrontEndsOneRequest: the engine recovers its own; what panics before it is asked

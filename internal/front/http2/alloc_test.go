@@ -3,7 +3,7 @@ package http2
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAHitAllocatesNothing, where its fields are in the table of HPACK: the stream is one that has

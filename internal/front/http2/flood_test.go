@@ -10,7 +10,7 @@ import (
 	xhttp2 "golang.org/x/net/http2"
 
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // flood sends frames until the connection ends, which it must with ENHANCE_YOUR_CALM. It returns when the server has said so;

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // speaks returns net/http's client of HTTP/2.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestH2specPasses runs the public suite for servers of HTTP/2, all of it, against an answer

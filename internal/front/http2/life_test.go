@@ -22,7 +22,7 @@ import (
 
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // endless answers with content that does not end, until the stream does.

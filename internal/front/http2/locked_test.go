@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/conn/rescue"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A panic under the mutex of one connection left it locked, and the sweeper of all connections

@@ -17,7 +17,7 @@ import (
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // engine is a stub: each function may be nil.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"edgeproxy/internal/http/message"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestAnUploadThatWasReadKeptItsBuffer: its stream waited for the origin, or for more of it, and

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestSilentClientsKeepNobodyElseOut: accepting waited for one of them to end, so handshakes

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestClientsThatComeBackResumeTheirSession: a handshake costs more than many hits, so a client

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestRequestOfTwoTiersDoesNotAllocate(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Counts and sizes of a production network's objects with two models of when they

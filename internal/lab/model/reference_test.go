@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // recorded is a trace in memory, with every object as large as 1 byte at least.

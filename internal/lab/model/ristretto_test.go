@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Ristretto hears of look-ups from a goroutine of its own, and in a model that

@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // heap returns the bytes in use.

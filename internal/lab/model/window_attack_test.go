@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Two requests a second for new large objects, and 600 for one small object that is stored, shrank the window to a third of a

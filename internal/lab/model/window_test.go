@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestWindowRotates(t *testing.T) {

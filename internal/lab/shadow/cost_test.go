@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestRequestDoesNotAllocate(t *testing.T) {

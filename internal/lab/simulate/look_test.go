@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/lab/model"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The page that hid the right half of its tables in a window of 1,300 pixels: with

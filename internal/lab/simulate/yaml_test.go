@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/lab/trace"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // origin makes a recommendation a whole file.

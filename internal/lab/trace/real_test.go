@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestRealTraces checks the readers against the facts known of the real files.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // madeUp builds a trace from n requests for a few objects, with a spool of limit

@@ -4,7 +4,7 @@ import (
 	"io"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The tolerance is what AllocsPerRun rounds down: less than one allocation in a

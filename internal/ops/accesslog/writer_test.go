@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestFailedWritesAreCountedAndReportedOnceAMinute(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // listen opens a stream of events. Its reader returns the next one, "" at the end of the stream.

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/conn/rescue"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestNewNamesWhatIsMissingOrWrong(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // axe-core is 650 KB of somebody else's, and not in the tree: make axe.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // answers gives the answer to look-ups, and forgets what was asked.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // shown reports whether all of an element can be seen.

@@ -3,7 +3,7 @@ package dashboard
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // linked follows a link on a page of nobody's, and asks for the rest as that page: a page from a data: URL is another site to all.

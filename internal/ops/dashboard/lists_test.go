@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // rowsOf returns the texts of the rows of a table.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // A load is compared with its neighbour, so that a busy moment of the machine meets both. Where the ratio is above the limit it

@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/ops/admin"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // besideEachOther is how many pages are looked at once. They wait for what comes each second.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestFailedBatchCountsOnlyTheLinesLost(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // wide is a page whose table has as many columns as any report of ours, and whose axes

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"edgeproxy/internal/ops/tracecontext"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func contextOf(trace, span byte) tracecontext.Context {

@@ -13,7 +13,7 @@ import (
 	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // receiver answers what its Exporter sends, in virtual time.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // hostName is a name that a server of names has. The dot keeps the search list of this machine out.

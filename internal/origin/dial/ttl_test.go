@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // The lifetime is the shortest of all records of the answers, by UDP and by TCP.

@@ -16,7 +16,7 @@ import (
 	"github.com/molecule-man/go-brrr"
 
 	"edgeproxy/internal/proxy/compress"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 var (

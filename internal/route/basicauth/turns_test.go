@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // elsewhere is a client in the nth network but that of site.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestKeysAllocateNothing(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func besideLaws() []law {

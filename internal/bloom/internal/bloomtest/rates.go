@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Rates tries the laws about the rates of errors on the family. They take a million queries of one goroutine.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/route/client"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // memory is a spool file for tests; it fails once there are so many bytes in it.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestABodyWasTakenApartOnItsWayToTheStage: others took back memory of a body that was whole and

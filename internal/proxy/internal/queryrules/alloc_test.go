@@ -3,7 +3,7 @@ package queryrules
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestRuleAllocatesNothing(t *testing.T) {

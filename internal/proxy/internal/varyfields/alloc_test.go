@@ -3,7 +3,7 @@ package varyfields
 import (
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestLookingUpAllocatesNothing(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 func TestNothingIsLostAtTheLoadItIsMadeFor(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // TestATableGrowsWhileItIsUsed has the table replaced again and again while words are put, moved, removed and filled in: nothing that is there is

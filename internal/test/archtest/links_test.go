@@ -20,7 +20,7 @@ func documents(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "loadtest/*.md", "test/*/*.md"} {
-		files, err := filepath.Glob(filepath.Join("../..", pattern))
+		files, err := filepath.Glob(filepath.Join("../../..", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,9 +78,9 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 
 func TestContentsOfTheOperatorsPageAreComplete(t *testing.T) {
 	pages := documents(t)
-	contents, headings := pages[filepath.Clean("../../docs/operating.md")], 0
+	contents, headings := pages[filepath.Clean("../../../docs/operating.md")], 0
 	for at, page := range pages {
-		if filepath.Dir(at) != filepath.Clean("../../docs/operating") {
+		if filepath.Dir(at) != filepath.Clean("../../../docs/operating") {
 			continue
 		}
 		for _, m := range heading.FindAllStringSubmatch(page, -1) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // reply is what a client got.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 const (

@@ -39,7 +39,7 @@ func TestACheckOnANewMachineMissedAProgram(t *testing.T) {
 			t.Errorf("scripts: %s is not in the list of .ci/run", name)
 		}
 	}
-	contributing, err := os.ReadFile("../../CONTRIBUTING.md")
+	contributing, err := os.ReadFile("../../../CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestACheckOnANewMachineMissedAProgram(t *testing.T) {
 // listedPrograms returns the packages of .ci/run by the programs that they have.
 func listedPrograms(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../.ci/run")
+	text, err := os.ReadFile("../../../.ci/run")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func usedPrograms(t *testing.T) map[string]string {
 	tr := house(t)
 	used := map[string]string{}
 	for _, f := range tr.files {
-		if !f.test && !strings.HasPrefix(f.room, "test/") && f.room != "loadtest" && f.room != "internal/testkit" {
+		if !f.test && !strings.HasPrefix(f.room, "test/") && f.room != "loadtest" && f.room != "internal/test/testkit" {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -139,7 +139,7 @@ func programsOf(call *ast.CallExpr) (names []string) {
 func commandsOfScripts(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	scripts, err := filepath.Glob("../../scripts/*.sh")
+	scripts, err := filepath.Glob("../../../scripts/*.sh")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
@@ -165,7 +165,7 @@ func TestATestWasHiddenFromTheRaceDetector(t *testing.T) {
 	tr := house(t)
 	pattern := regexp.MustCompile(`\brace\b`)
 	for _, f := range tr.files {
-		if f.room == "internal/testkit" {
+		if f.room == "internal/test/testkit" {
 			continue
 		}
 		for _, group := range f.ast.Comments {

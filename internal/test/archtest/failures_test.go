@@ -10,11 +10,11 @@ import (
 // TestFailuresHaveRows: the page of failures names each metric that shows one, by what the list of metrics has. Rows for
 // the log, for traces, for a refused file and for panics were missing.
 func TestFailuresHaveRows(t *testing.T) {
-	list, err := os.ReadFile("../../docs/operating/watch.md")
+	list, err := os.ReadFile("../../../docs/operating/watch.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	failures, err := os.ReadFile("../../docs/operating/failures.md")
+	failures, err := os.ReadFile("../../../docs/operating/failures.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/spool"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // slowWorld is a world with these settings and answers, in a bubble. Bodies called large are

@@ -14,7 +14,7 @@ const mostDebts = 5
 
 // TestShakyTestsAreFew: each line of test/shaky.md is a bug that waits, so there are few, and each says what one needs to find it.
 func TestShakyTestsAreFew(t *testing.T) {
-	text, err := os.ReadFile("../../test/shaky.md")
+	text, err := os.ReadFile("../../../test/shaky.md")
 	if err != nil {
 		t.Fatal(err)
 	}

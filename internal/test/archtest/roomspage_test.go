@@ -16,15 +16,15 @@ import (
 var update = flag.Bool("update", false, "write docs/rooms.md anew")
 
 // roomsPage is the page that is made of the table of rooms and of the package comments.
-const roomsPage = "../../docs/rooms.md"
+const roomsPage = "../../../docs/rooms.md"
 
 const roomsHead = `# The rooms
 
 A room is a folder with Go files. This page has the first sentence of each room's package comment, and which other rooms it may
 import. [ARCHITECTURE.md](ARCHITECTURE.md) says how they work together.
 
-The page is generated: ` + "`go test ./internal/archtest -update`" + ` writes it from the comments and from
-[rooms_test.go](../internal/archtest/rooms_test.go), and ` + "`make arch`" + ` fails if it is out of date. *Tests*: only tests import the room.
+The page is generated: ` + "`go test ./internal/test/archtest -update`" + ` writes it from the comments and from
+[rooms_test.go](../internal/test/archtest/rooms_test.go), and ` + "`make arch`" + ` fails if it is out of date. *Tests*: only tests import the room.
 
 | room | what it does, or the question it answers | may import |
 |---|---|---|
@@ -53,7 +53,7 @@ func TestThePageOfRoomsIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(written) != page.String() {
-		t.Error("docs/rooms.md is out of date: run go test ./internal/archtest -update")
+		t.Error("docs/rooms.md is out of date: run go test ./internal/test/archtest -update")
 	}
 }
 
@@ -87,7 +87,7 @@ func mayImport(r room) string {
 }
 
 func TestTheMapNamesEachInternalRoom(t *testing.T) {
-	text, err := os.ReadFile("../../docs/ARCHITECTURE.md")
+	text, err := os.ReadFile("../../../docs/ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/testkit"
+	"edgeproxy/internal/test/testkit"
 )
 
 // openDisk opens the disk of e, if it is to have one.

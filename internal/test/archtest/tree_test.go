@@ -89,12 +89,12 @@ func (tr *tree) parse(fsys fs.FS, name string) error {
 }
 
 // loadHouse loads this module, once for all tests: they only read it.
-var loadHouse = sync.OnceValues(func() (*tree, error) { return load(os.DirFS("../..")) })
+var loadHouse = sync.OnceValues(func() (*tree, error) { return load(os.DirFS("../../..")) })
 
 // house returns this module.
 func house(t *testing.T) *tree {
 	t.Helper()
-	if _, err := os.Stat("../../go.mod"); err != nil {
+	if _, err := os.Stat("../../../go.mod"); err != nil {
 		t.Fatalf("the module's root is not where it was: %v", err)
 	}
 	tr, err := loadHouse()
