@@ -21,13 +21,17 @@ func source(t *testing.T, pairs ...string) *tree {
 	return tr
 }
 
-// TestImportCheckerCatches proves that each way of breaking the table is seen.
+// TestImportCheckerCatches proves that each way of breaking the law is seen.
 func TestImportCheckerCatches(t *testing.T) {
-	table := map[string]room{
-		"cmd/x":      {ours: []string{"internal/a", "internal/b"}},
-		"internal/a": {ours: []string{"internal/b"}, third: []string{"example.com/lib"}},
-		"internal/b": {never: []string{"net/http"}, unsafe: true},
-		"internal/t": {testOnly: true},
+	l := law{
+		wings: []wing{
+			{name: "internal/b"}, {name: "internal/a", imports: []string{"internal/b"}},
+			{name: "cmd/x", imports: []string{"internal/a", "internal/b"}}, {name: "internal/t"},
+		},
+		modules:  map[string][]string{"example.com/lib": {"internal/a"}},
+		testOnly: []string{"internal/t"},
+		unsafe:   []string{"internal/b"},
+		without:  map[string][]string{"internal/b": {"net/http"}},
 	}
 	whole := []string{ // a house without a fault
 		"cmd/x/main.go", "package main\nimport _ \"edgeproxy/internal/a\"\n",
@@ -38,7 +42,7 @@ func TestImportCheckerCatches(t *testing.T) {
 	f := func(name, path, text string, want ...string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			got := importProblems(source(t, append(slices.Clone(whole), path, text)...), table)
+			got := l.problems(source(t, append(slices.Clone(whole), path, text)...))
 			if !slices.Equal(got, want) {
 				t.Errorf("problems: got %q, want %q", got, want)
 			}
@@ -46,18 +50,22 @@ func TestImportCheckerCatches(t *testing.T) {
 	}
 
 	f("nothing wrong", "internal/b/more.go", "package b\n")
-	f("a room that is not its neighbour", "internal/b/more.go", "package b\nimport _ \"edgeproxy/internal/a\"\n",
-		"internal/b/more.go:2: internal/b imports edgeproxy/internal/a: not one of its rooms in the table")
-	f("a room below one that is allowed", "internal/a/more.go", "package a\n\nimport _ \"edgeproxy/internal/b/deep\"\n",
-		"internal/a/more.go:3: internal/a imports edgeproxy/internal/b/deep: not one of its rooms in the table")
+	f("a wing that is not its neighbour", "internal/b/more.go", "package b\nimport _ \"edgeproxy/internal/a\"\n",
+		"internal/b/more.go:2: internal/b imports edgeproxy/internal/a: not one of its wings")
+	f("a room below one that is allowed", "internal/a/more.go", "package a\n\nimport _ \"edgeproxy/internal/b/deep\"\n")
+	f("a room of its own wing", "internal/a/deep/more.go", "package deep\n\nimport _ \"edgeproxy/internal/a\"\n")
+	f("a wing whose name begins like an allowed one", "internal/a/more.go", "package a\n\nimport _ \"edgeproxy/internal/bb\"\n",
+		"internal/a/more.go:3: internal/a imports edgeproxy/internal/bb: not one of its wings")
 	f("a module it may not have", "internal/b/more.go", "package b\nimport _ \"example.com/lib\"\n",
-		"internal/b/more.go:2: internal/b imports example.com/lib: not one of its modules in the table")
+		"internal/b/more.go:2: internal/b imports example.com/lib: not one of its modules")
+	f("a module that the room above has", "internal/a/deep/more.go", "package deep\nimport _ \"example.com/lib\"\n",
+		"internal/a/deep/more.go:2: internal/a/deep imports example.com/lib: not one of its modules")
 	f("a package that it does without", "internal/b/more.go", "package b\nimport _ \"net/http\"\n",
 		"internal/b/more.go:2: internal/b imports net/http: this room does without it")
 	f("a module whose name begins like an allowed one", "internal/a/more.go", "package a\nimport _ \"example.com/library\"\n",
-		"internal/a/more.go:2: internal/a imports example.com/library: not one of its modules in the table")
+		"internal/a/more.go:2: internal/a imports example.com/library: not one of its modules")
 	f("a file behind a build tag", "internal/b/more.go", "//go:build never\n\npackage b\nimport _ \"example.com/lib\"\n",
-		"internal/b/more.go:4: internal/b imports example.com/lib: not one of its modules in the table")
+		"internal/b/more.go:4: internal/b imports example.com/lib: not one of its modules")
 	f("a room for tests in code", "internal/a/more.go", "package a\nimport _ \"edgeproxy/internal/t\"\n",
 		"internal/a/more.go:2: internal/a imports edgeproxy/internal/t: that room is for tests only")
 	f("a command in a test", "internal/a/a_test.go", "package a\nimport _ \"edgeproxy/cmd/x\"\n",
@@ -68,14 +76,24 @@ func TestImportCheckerCatches(t *testing.T) {
 	f("unsafe in a test beside that", "internal/b/b_test.go", "package b\nimport _ \"unsafe\"\n",
 		"internal/b/b_test.go:2: internal/b imports unsafe: this room does without it")
 	f("anything else in a test", "internal/b/b_test.go", "package b\nimport (\n_ \"example.com/other\"\n_ \"edgeproxy/internal/a\"\n_ \"edgeproxy/internal/t\"\n)\n")
-	f("a room nobody entered", "internal/c/c.go", "package c\n",
-		"internal/c: no room of this name is in the table: enter it in rooms_test.go")
+	f("a room nobody entered", "internal/c/c.go", "package c\n", "internal/c: stands in no wing: enter it in wings_test.go")
 	f("a folder the go command leaves out", "internal/b/testdata/c.go", "package c\nimport _ \"example.com/lib\"\n")
 }
 
-func TestImportCheckerWantsEveryRoomOfTheTable(t *testing.T) {
-	got := importProblems(source(t), map[string]room{"internal/gone": {}})
-	if want := []string{"internal/gone: in the table, but there is no such room"}; !slices.Equal(got, want) {
+func TestImportCheckerHoldsTheLawAgainstTheTree(t *testing.T) {
+	l := law{
+		wings:    []wing{{name: "internal/a", imports: []string{"internal/b"}}, {name: "internal/b"}, {name: "internal/gone"}},
+		modules:  map[string][]string{"example.com/lib": {"internal/a"}},
+		testOnly: []string{"internal/b/old"},
+	}
+	got := l.problems(source(t, "internal/a/a.go", "package a\n", "internal/b/b.go", "package b\n"))
+	want := []string{
+		"internal/a: imports internal/b, which must stand before it",
+		"internal/gone: named by the law, but there is no such wing",
+		"internal/b/old: named by the law, but there is no such room",
+		"internal/a: may import example.com/lib, and does not",
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("problems: got %q, want %q", got, want)
 	}
 }

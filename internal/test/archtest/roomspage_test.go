@@ -1,14 +1,11 @@
 package archtest
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"go/doc"
-	"maps"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -20,28 +17,32 @@ const roomsPage = "../../../docs/rooms.md"
 
 const roomsHead = `# The rooms
 
-A room is a folder with Go files. This page has the first sentence of each room's package comment, and which other rooms it may
-import. [ARCHITECTURE.md](ARCHITECTURE.md) says how they work together.
+A room is a folder with Go files; a wing is a folder whose rooms stand together. This page has the first sentence of each room's package
+comment. [ARCHITECTURE.md](ARCHITECTURE.md) says how they work together.
 
 The page is generated: ` + "`go test ./internal/test/archtest -update`" + ` writes it from the comments and from
-[rooms_test.go](../internal/test/archtest/rooms_test.go), and ` + "`make arch`" + ` fails if it is out of date. *Tests*: only tests import the room.
-
-| room | what it does, or the question it answers | may import |
-|---|---|---|
+[wings_test.go](../internal/test/archtest/wings_test.go), and ` + "`make arch`" + ` fails if it is out of date.
 `
 
 // preamble is how package comments begin.
 var preamble = regexp.MustCompile(`^(Package|Command) \S+ (answers( one question)?: )?`)
 
-// mostImports is how many imports the page names of one room.
-const mostImports = 9
-
 func TestThePageOfRoomsIsUpToDate(t *testing.T) {
 	tr := house(t)
+	rooms := tr.rooms()
 	var page strings.Builder
 	page.WriteString(roomsHead)
-	for _, name := range slices.Sorted(maps.Keys(rooms())) {
-		fmt.Fprintf(&page, "| [%s](../%s) | %s | %s |\n", name, name, tr.synopsis(t, name), mayImport(rooms()[name]))
+	for _, w := range wings() {
+		fmt.Fprintf(&page, "\n## %s\n\n", w.name)
+		if len(w.imports) > 0 {
+			fmt.Fprintf(&page, "May import %s.\n\n", strings.ReplaceAll(strings.Join(w.imports, ", "), "internal/", ""))
+		}
+		page.WriteString("| room | what it does, or the question it answers |\n|---|---|\n")
+		for _, room := range rooms {
+			if within(w.name, room) {
+				fmt.Fprintf(&page, "| [%s](../%s) | %s |\n", room, room, tr.synopsis(t, room))
+			}
+		}
 	}
 	if *update {
 		if err := os.WriteFile(roomsPage, []byte(page.String()), 0o644); err != nil { //nolint:gosec // a page of the project
@@ -71,36 +72,14 @@ func (tr *tree) synopsis(t *testing.T, room string) string {
 	return ""
 }
 
-// mayImport lists the rooms that r may import.
-func mayImport(r room) string {
-	var names []string
-	for _, name := range slices.Sorted(slices.Values(r.ours)) {
-		names = append(names, strings.TrimPrefix(name, "internal/"))
-	}
-	switch {
-	case r.testOnly:
-		return "*tests*"
-	case len(names) > mostImports:
-		return fmt.Sprintf("%d rooms", len(names))
-	}
-	return strings.Join(names, ", ")
-}
-
-func TestTheMapNamesEachInternalRoom(t *testing.T) {
+func TestTheMapNamesEachWing(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ = bytes.Cut(text, []byte("\n## The rooms\n"))
-	section, _, _ := bytes.Cut(text, []byte("\n## "))
-	for name := range rooms() {
-		room, below := strings.CutPrefix(name, "internal/")
-		if !below {
-			continue
-		}
-		last := room[strings.LastIndexByte(room, '/')+1:] // index of cache/disk
-		if !bytes.Contains(section, []byte("`"+room+"`")) && !bytes.Contains(section, []byte("`"+last+"`")) {
-			t.Errorf("docs/ARCHITECTURE.md does not name %s", name)
+	for _, w := range wings() {
+		if name := strings.TrimPrefix(w.name, "internal/"); !strings.Contains(string(text), "`"+name+"`") && !strings.Contains(string(text), "["+name+"]") {
+			t.Errorf("docs/ARCHITECTURE.md does not name %s", w.name)
 		}
 	}
 }

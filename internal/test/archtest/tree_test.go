@@ -7,8 +7,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +35,15 @@ type tree struct {
 func (tr *tree) at(pos token.Pos) string {
 	p := tr.fset.Position(pos)
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
+}
+
+// rooms returns the folders with Go files, sorted.
+func (tr *tree) rooms() []string {
+	seen := map[string]bool{}
+	for _, f := range tr.files {
+		seen[f.room] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // load parses every Go file of the module at the root of fsys, whatever its
