@@ -3,9 +3,14 @@ package proxy
 import (
 	"net/netip"
 	"slices"
+	"sync"
+	"time"
 
+	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/wire"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/route/basicauth"
+	"edgeproxy/internal/route/client"
 )
 
 // Access says which clients a route is for. The zero Access is for all.
@@ -74,4 +79,220 @@ func (x *exchange) admittedAs(r *route) bool {
 		return false
 	}
 	return (!r.Access.guarded() || r.Access.admits(x.ClientAddress())) && (r.Access.Users == nil || r.Access.Users == x.route.Access.Users)
+}
+
+// What follows answers only users of a route that has some (RFC 7617). It comes before the cache is asked, so it holds for
+// hits as for misses. Their Authorization is for us alone: newRoute has the rules for requests drop it, so that the origin does not get it
+// and RFC 9111 section 3.5 has nothing to forbid. Who the user is is not in the key, and nobody behind here hears of it but the access log.
+//
+// A password costs tens of milliseconds. Begin has no time for that: it lets through who is known, and leaves the rest to Finish.
+
+// credentials returns the value of Authorization, nil where there is none or several.
+func (x *exchange) credentials() []byte {
+	if !x.asks.authorization {
+		return nil
+	}
+	if lines := x.fieldLines("Authorization"); len(lines) == 1 {
+		return lines[0]
+	}
+	return nil
+}
+
+// authenticatedBefore reports whether x has credentials that were right before.
+func (p *Proxy) authenticatedBefore(x *exchange) bool {
+	return x.settings.passwords.Known(x.route.Access.Users, x.credentials())
+}
+
+// refuseOrAuthenticate refuses x, or leaves it to be proven.
+func (p *Proxy) refuseOrAuthenticate(x *exchange) disposition {
+	if x.credentials() != nil {
+		return needsPassword
+	}
+	p.refuse(x, statusUnauthorized, reason.Unauthenticated)
+	return refused
+}
+
+// authenticate checks the credentials of x, and goes on with decide where they are right.
+func (p *Proxy) authenticate(x *exchange) disposition {
+	if !p.authenticated(x) {
+		return refused
+	}
+	d := p.admitted(x)
+	if d == hit {
+		x.waited = now().Sub(x.start)
+		p.refreshStale(x)
+	}
+	return d
+}
+
+// authenticated reports whether the credentials of x are right, and refuses it otherwise.
+func (p *Proxy) authenticated(x *exchange) bool {
+	who, _ := client.Of(x.ClientAddress())
+	switch x.settings.passwords.Check(x.route.Access.Users, x.credentials(), who) {
+	case basicauth.Right:
+		return true
+	case basicauth.Busy:
+		p.Metrics.overChecks.note()
+		p.refuse(x, statusServiceUnavailable, reason.Overload)
+	case basicauth.Enough:
+		p.Metrics.overChecksShare.note()
+		p.refuse(x, statusTooManyRequests, reason.ClientShare)
+	case basicauth.Wrong:
+		p.refuse(x, statusUnauthorized, reason.Unauthenticated)
+	}
+	return false
+}
+
+// describeUser says which user asks, or would be one.
+func (x *exchange) describeUser(line *accesslog.Line) {
+	if x.route == nil || x.route.Access.Users == nil {
+		return
+	}
+	if lines := x.fieldLines("Authorization"); len(lines) == 1 { // asks has forgotten it: it is not in the request to the origin
+		x.folded = basicauth.AppendName(x.folded[:0], lines[0])
+		line.User = x.folded
+	}
+}
+
+// appendAuthenticate appends what a client is asked for that has shown no credentials, or wrong ones.
+func (x *exchange) appendAuthenticate(b []byte) []byte {
+	b = append(b, "WWW-Authenticate: Basic realm=\""...)
+	b = append(b, x.route.Access.Realm...)
+	return append(b, "\", charset=\"UTF-8\"\r\n"...)
+}
+
+// withinRate reports whether x comes no sooner than the rate of its route lets its client ask,
+// and refuses it otherwise. A client without an address has no rate: all that come by a
+// socket in the file system would be one.
+func (p *Proxy) withinRate(x *exchange) bool {
+	if !x.route.Rate.Bounds() {
+		return true
+	}
+	who, known := client.Of(x.ClientAddress())
+	if !known {
+		return true
+	}
+	wait := x.settings.rates.Take(x.route.Rate, who, x.route.metrics.ordinal, x.start)
+	if wait == 0 {
+		return true
+	}
+	p.Metrics.overRate.note()
+	x.retryAfter = wait
+	p.refuse(x, statusTooManyRequests, reason.Rate)
+	return false
+}
+
+// refundRate takes back what withinRate has counted for x.
+func (p *Proxy) refundRate(x *exchange) {
+	if who, known := client.Of(x.ClientAddress()); known && x.route.Rate.Bounds() {
+		x.settings.rates.Return(x.route.Rate, who, x.route.metrics.ordinal)
+	}
+}
+
+// seconds is d as Retry-After says it: in whole seconds, at least one (RFC 9110 section
+// 10.2.3).
+func seconds(d time.Duration) int64 { return max(1, int64((d+time.Second-1)/time.Second)) }
+
+// clientSlots counts the slots that each client has of a limited number. While few are free, one client may have no more
+// than its share of them (client.Part). One counts the requests that go to origins, where a stream of HTTP/2 takes a slot as
+// any request does; others count tunnels, validations in the background, and encoders.
+type clientSlots struct {
+	part client.Part
+
+	mu     sync.Mutex
+	shares *client.Shares
+}
+
+func newClientSlots(part client.Part) *clientSlots {
+	return &clientSlots{part: part, shares: client.NewShares(part)}
+}
+
+// acquire takes a slot for a client, and reports false where that is over its share. used is how many of all slots are
+// taken by any client.
+func (s *clientSlots) acquire(who netip.Prefix, used, all int64) bool {
+	if s.part.Off() || !who.IsValid() {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shares.Spent(who, 0, int(used), int(all)) {
+		return false
+	}
+	s.shares.Take(who)
+	return true
+}
+
+// release gives a slot of a client back.
+func (s *clientSlots) release(who netip.Prefix) {
+	if s.part.Off() || !who.IsValid() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shares.Give(who)
+}
+
+// acquireSlot takes a slot for x among the requests that go to an origin, or refuses it.
+func (p *Proxy) acquireSlot(x *exchange, d disposition) disposition {
+	x.who, _ = client.Of(x.ClientAddress())
+	x.counted, x.busy = true, true
+	x.route.metrics.busy.Add(1)
+	n, all := p.forwarding.Add(1), int64(x.settings.RequestsInFlight)
+	switch {
+	case !p.slots.acquire(x.who, n-1, all):
+		p.Metrics.overShare.note()
+		p.refuse(x, statusTooManyRequests, reason.ClientShare)
+		return refused
+	case n > all:
+		p.slots.release(x.who)
+		p.Metrics.overload.note()
+		p.refuse(x, statusServiceUnavailable, reason.Overload)
+		return refused
+	}
+	x.placed = true
+	x.presence = p.watch.Attend(x.req.Conn)
+	return d
+}
+
+// releaseSlot gives back what acquireSlot took. It may be called again.
+func (p *Proxy) releaseSlot(x *exchange) {
+	if x.counted {
+		p.forwarding.Add(-1)
+	}
+	x.presence.Release()
+	if x.placed {
+		p.slots.release(x.who)
+	}
+	x.counted, x.placed = false, false
+}
+
+// acquireTunnel takes a slot for x among the tunnels before the origin is asked for an upgrade, or refuses it. A request that has
+// become a tunnel gives its slot among the requests back.
+func (p *Proxy) acquireTunnel(x *exchange) bool {
+	n, all := p.tunnels.open.Add(1), int64(x.settings.Tunnels)
+	switch {
+	case !p.tunnels.shares.acquire(x.who, n-1, all):
+		p.tunnels.open.Add(-1)
+		p.Metrics.overTunnelsShare.note()
+		p.refuse(x, statusTooManyRequests, reason.ClientShare)
+		return false
+	case n > all:
+		p.tunnels.shares.release(x.who)
+		p.tunnels.open.Add(-1)
+		p.Metrics.overTunnels.note()
+		p.refuse(x, statusServiceUnavailable, reason.Overload)
+		return false
+	}
+	x.tunnels = true
+	return true
+}
+
+// releaseTunnel gives back what acquireTunnel took. It may be called again, and for any
+// exchange.
+func (p *Proxy) releaseTunnel(x *exchange) {
+	if x.tunnels {
+		p.tunnels.open.Add(-1)
+		p.tunnels.shares.release(x.who)
+		x.tunnels = false
+	}
 }

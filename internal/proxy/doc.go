@@ -4,23 +4,24 @@
 //
 //	receive   parse target and host, hear trusted proxies, read what the request asks of
 //	          a cache (receive.go, headers.go)
-//	decide    answer an authority that checks a name (challenge.go); find the route; build the
-//	          key by its rules (key.go) and by the path's rule for queries (novarysearch.go);
-//	          look up and count the sighting (decide.go), by which key (sighting.go)
+//	decide    answer what needs neither cache nor origin (ownanswer.go); find the route
+//	          (route.go) and see whether it is for this client (access.go); build the key by the
+//	          route's rules and by the path's rule for queries (key.go); look up (lookup.go) and
+//	          count the sighting (decide.go), by which key (sighting.go)
 //	collapse  lead or join the flight for the key (collapse.go)
 //	fill      what a flight, or one request alone, fetches (fill.go):
 //	  fetch   ask the origin (fetch.go)
 //	  judge   may the response be stored? (judge.go)
 //	  admit   was it asked for often enough? (admit.go)
-//	  store   write the body into the flight and the cache; only then the flight ends (store.go)
-//	  account count the fill (account.go)
+//	  store   write the body into the flight and the cache; only then the flight ends; count
+//	          the fill (store.go)
 //	pass      what is not cached goes straight through (pass.go)
 //	  interim interim responses go to the client that waits (interim.go)
 //	  upgrade where the origin switches protocols, bytes go both ways from then on (upgrade.go, and
 //	          the room tunnel)
-//	deliver   the answer, which the front sends: its head (heading.go), then its content, in
-//	          memory or as a stream (deliver.go, stream.go), with trailers behind it (trailers.go)
-//	record    one log line, one set of counters (record.go)
+//	deliver   the answer, which the front sends: its head (deliver.go), then its content, from
+//	          the store (sendstored.go) or as a stream with trailers behind it (stream.go)
+//	record    one log line, one set of counters (record.go, metrics.go)
 //
 // A purge may come at any moment (purge.go). A response is checked against the purges when it
 // is looked up, and again when it is stored (purged.go).

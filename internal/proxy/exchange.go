@@ -99,7 +99,7 @@ type exchange struct {
 	upload   *upload                   // the body; nil: there is none
 	request  rfc9111.RequestDirectives // the Cache-Control
 
-	// The client, and what proxies in front say of it (trustedproxies.go).
+	// The client, and what proxies in front say of it (receive.go).
 
 	peer          netip.Addr // what PeerOf says, if peerKnown; see peerAddress
 	peerKnown     bool
@@ -108,7 +108,7 @@ type exchange struct {
 	forwardedHost []byte             // the host that such a peer tells, unchecked
 	scheme        string             // http or https: what the client used, as far as is known
 
-	// The route and the keys (key.go, novarysearch.go). host, path, keyed and the keys are
+	// The route and the keys (key.go). host, path, keyed and the keys are
 	// built in scratch.
 
 	route      *route
@@ -139,9 +139,9 @@ type exchange struct {
 	weighing                  // of its Range (smallrange.go)
 	partsVary   []string      // the fields that select one of the stored parts that were looked for; nil: none is known
 
-	codingRefused bool // what was found has a content coding that the client refuses; see coding.go
+	codingRefused bool // what was found has a content coding that the client refuses; see refusesCoding
 
-	// What a request holds that is not a hit (clientslots.go).
+	// What a request holds that is not a hit (access.go).
 
 	who      netip.Prefix     // the client that counts for it
 	presence *presence.Client // the client while it waits
@@ -201,7 +201,7 @@ type exchange struct {
 	failed       string           // the server that was asked last, where it failed
 	broke        string           // why the answer broke off, if not because of the client; "": it did not. See brokeOff
 
-	// Among the requests that run, while it is one of them (running.go). It outlives the request, as lane does, which
+	// Among the requests that run, while it is one of them (record.go). It outlives the request, as lane does, which
 	// tells apart exchanges that are in use at the same time.
 
 	run  *running.Request

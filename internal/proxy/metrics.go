@@ -185,3 +185,171 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 		r.firstByte[x.result].observe(x.firstByte)
 	}
 }
+
+// bounds are the upper bounds of the buckets of times, the bound included. They run from a hit, a
+// few dozen microseconds, to the longest wait for an origin.
+var bounds = [...]time.Duration{
+	50 * time.Microsecond, 100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
+	1 * time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond,
+	50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
+	1 * time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+}
+
+// histogram counts times by buckets, in two atomic additions each: a hit is observed twice. It is
+// read by collector. Its zero value is empty.
+type histogram struct {
+	counts [len(bounds) + 1]atomic.Int64 // by the first bound that is not exceeded; last: above all
+	sum    atomic.Int64                  // in ticks: of nanoseconds it would be full after some months of much traffic
+}
+
+const tick = 100 * time.Nanosecond
+
+// observe counts one time.
+func (h *histogram) observe(d time.Duration) {
+	i := 0
+	for i < len(bounds) && d > bounds[i] {
+		i++
+	}
+	h.counts[i].Add(1)
+	h.sum.Add(int64(d / tick))
+}
+
+// send sends h as a histogram of Prometheus, in seconds, unless nothing was observed. Its count is
+// that of its buckets; what is observed meanwhile may be in the sum already.
+func (h *histogram) send(e emitter, d *prometheus.Desc, labels ...string) {
+	sum := float64(h.sum.Load()) * tick.Seconds()
+	buckets := make(map[float64]uint64, len(bounds))
+	var count uint64
+	for i := range bounds {
+		count += uint64(h.counts[i].Load())
+		buckets[bounds[i].Seconds()] = count
+	}
+	if count += uint64(h.counts[len(bounds)].Load()); count > 0 {
+		d, labels = e.labelled(d, labels)
+		e.out <- prometheus.MustNewConstHistogram(d, count, sum, buckets, labels...)
+	}
+}
+
+// refusals counts what one limit refused.
+type refusals struct {
+	prometheus.Collector
+	limit string
+	count atomic.Int64
+}
+
+func newRefusals(limit string) *refusals {
+	r := &refusals{limit: limit}
+	r.Collector = prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: LimitRejections, Help: LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": limit},
+	}, func() float64 { return float64(r.count.Load()) })
+	return r
+}
+
+func (r *refusals) note() { r.count.Add(1) }
+
+// limits are the counters of all limits but that of slow uploads, which is counted by the collector.
+func (m *Metrics) limits() []*refusals {
+	return []*refusals{
+		m.overload, m.overRate, m.overShare, m.overConnections, m.overQueue, m.overTunnels, m.overTunnelsShare, m.overMemory, m.overMemoryShare,
+		m.overChecks, m.overChecksShare,
+	}
+}
+
+// Refusals calls f with each limit that is kept here, by its label in LimitRejections, and how often it refused
+// something since the start. It is safe for concurrent use.
+func (p *Proxy) Refusals(f func(limit string, count int64)) {
+	for _, r := range p.Metrics.limits() {
+		f(r.limit, r.count.Load())
+	}
+	f(slowUploadsLimit, p.slowUploads.Load())
+}
+
+// departed are the sums of routes that have no series any more, for the totals of the status.
+type departed struct {
+	tally
+
+	notStored [reason.Count]int64
+}
+
+func (d *departed) add(r *routeMetrics) {
+	d.tally.add(r)
+	for i := range r.fills.notStored {
+		d.notStored[i] += r.fills.notStored[i].Load()
+	}
+}
+
+// inForce says that these are the routes of new requests. Series of routes that are gone for
+// long go, as package series has it. What is counted of one later is in no series, nor in
+// the totals.
+func (m *Metrics) inForce(routes []*route) {
+	names := []string{noRoute}
+	for _, r := range routes {
+		names = append(names, r.Name)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	gone := m.names.Change(names, func(name string) bool { return m.byRoute[name].busy.Load() > 0 })
+	if len(gone) == 0 {
+		return
+	}
+	for _, name := range gone {
+		r := m.byRoute[name]
+		r.gone = true
+		delete(m.byRoute, name)
+		m.gone.add(r)
+		m.sums.add(r)
+	}
+	// A scrape may be reading the slice as it was.
+	m.routes = slices.DeleteFunc(slices.Clone(m.routes), func(r *routeMetrics) bool { return r.gone })
+}
+
+// add adds what other has counted so far. Nobody else counts in r meanwhile.
+func (r *routeMetrics) add(other *routeMetrics) {
+	for i := range r.requests {
+		addEach(r.requests[i][:], other.requests[i][:])
+		r.duration[i].add(&other.duration[i])
+		r.firstByte[i].add(&other.firstByte[i])
+	}
+	addEach(r.bytes[:], other.bytes[:])
+	addEach(r.behind[:], other.behind[:])
+	addEach(r.invalidations[:], other.invalidations[:])
+	for i := range r.compressed {
+		to, from := &r.compressed[i], &other.compressed[i]
+		addOne(&to.Responses, &from.Responses)
+		addOne(&to.In, &from.In)
+		addOne(&to.Out, &from.Out)
+	}
+	addOne(&r.collapsed, &other.collapsed)
+	r.fills.add(&other.fills)
+}
+
+// add adds what other has counted.
+func (c *fillCounts) add(other *fillCounts) {
+	to, from := c.counts(), other.counts()
+	for i := range to {
+		addOne(to[i], from[i])
+	}
+	addEach(c.notStored, other.notStored)
+}
+
+// counts are all but those by reason.
+func (c *fillCounts) counts() [12]*atomic.Int64 {
+	return [...]*atomic.Int64{
+		&c.storable, &c.notStorable, &c.stored, &c.refused, &c.heldBack, &c.heldBackBytes, &c.regret, &c.regretBytes,
+		&c.unjudged, &c.unjudgedBytes, &c.promoted, &c.promotedBytes,
+	}
+}
+
+// add adds what other has observed.
+func (h *histogram) add(other *histogram) {
+	addEach(h.counts[:], other.counts[:])
+	addOne(&h.sum, &other.sum)
+}
+
+func addEach(to, from []atomic.Int64) {
+	for i := range to {
+		addOne(&to[i], &from[i])
+	}
+}
+
+func addOne(to, from *atomic.Int64) { to.Add(from.Load()) }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/ops/top"
+	"edgeproxy/internal/proxy/internal/running"
 )
 
 // describe settles what a fetched answer says of itself in Cache-Status. The body is not here
@@ -133,4 +135,119 @@ func (p *Proxy) releaseExchange(x *exchange) {
 	x.reset()
 	p.exchanges.Put(x)
 	p.inFlight.Add(-1)
+}
+
+// recordShadows gives the shadow policies a finished request they have an eye on.
+func (p *Proxy) recordShadows(x *exchange) {
+	size, storable := x.object()
+	p.Shadow.Request(x.demand.Hi, x.demand.Lo, size, storable, x.start)
+}
+
+// object returns what is known of the object that x asked for: its whole size,
+// -1 if x did not tell, and whether a cache may store what x fetched.
+func (x *exchange) object() (size int64, storable bool) {
+	switch from := x.from.(type) {
+	case *slicing:
+		return from.whole, true
+	case *assembly:
+		return from.whole, true
+	case stored:
+		return from.Content().Size(), true
+	}
+	switch h := x.fetched(); {
+	case h == nil:
+		return -1, false
+	case !h.fillable(): // also a 304 and a 206, which are not the object
+		return -1, false
+	case h.length >= 0:
+		return h.length, x.asks.get
+	case x.asks.get && !x.asks.ranged && x.body != nil && x.body.whole:
+		return x.bytes, true
+	default:
+		return -1, x.asks.get
+	}
+}
+
+// TopOptions say how many hosts and URLs are known of which most was asked for.
+type TopOptions struct {
+	Entries int           // of each list; 0 counts nothing
+	Window  time.Duration // requests of the last one to two of them are counted; above 0
+}
+
+// newTop returns what counts by o: before, where it does that already; nil for nothing.
+func newTop(o TopOptions, before *top.Table) *top.Table {
+	switch {
+	case o.Entries <= 0:
+		return nil
+	case before != nil && before.Entries() == o.Entries && before.Window() == o.Window:
+		return before
+	}
+	return top.New(o.Entries, o.Window, now())
+}
+
+// Top returns what counts hosts and URLs now; nil for nothing.
+func (p *Proxy) Top() *top.Table { return p.settings.Load().top }
+
+// countTop counts x, which has ended at this time, by its host and its URL. One that was refused before they were understood
+// has none.
+func (x *exchange) countTop(t *top.Table, at time.Time) {
+	target := x.keyedOrNormal() // what shares a response is one URL
+	if target == nil {
+		return
+	}
+	r := top.Request{
+		Scheme: x.scheme, Host: x.host, Target: target, Bytes: x.bytes, Lane: x.lane,
+		Miss: x.result == resultMiss || x.result == resultScarce, HeldBack: x.result == resultScarce,
+	}
+	t.Count(&r, at)
+}
+
+// What follows notes the requests that run for longer than an answer from memory takes: those that Finish
+// answers, and those whose content is streamed.
+
+// Running returns the requests that began first of those under way, at most n, and how many there are in all. Hits that are
+// answered from memory at once are none of them.
+func (p *Proxy) Running(n int) (rows []running.Row, total int) { return p.running.Oldest(n) }
+
+// noteRunning notes that x goes on after Begin or Finish, and what it waits for then.
+func (p *Proxy) noteRunning(x *exchange) {
+	phase := x.phase()
+	if x.run.On() {
+		x.run.Enter(phase)
+		return
+	}
+	if x.run == nil {
+		x.run = &running.Request{}
+	}
+	a := running.About{
+		Start: x.start, Scheme: x.scheme, Method: x.method, Host: x.host, Target: x.target.Raw, Client: x.ClientAddress(),
+	}
+	if x.route != nil {
+		a.Route = x.route.Name
+	}
+	p.running.Begin(x.run, x.lane, &a, phase)
+}
+
+// phase is what x waits for, as far as Begin and Finish know.
+func (x *exchange) phase() running.Phase {
+	switch {
+	case x.streaming && x.answer.TakeOver != nil:
+		return running.Tunnel
+	case x.streaming:
+		return running.Sending
+	case x.way == needsPassword:
+		return running.Password
+	case x.way == hit, x.way == needsDisk:
+		return running.Disk
+	}
+	return running.Origin
+}
+
+// waitsFor notes that x waits for the head of a response: one that another request fetches, or its own.
+func (x *exchange) waitsFor(other bool) {
+	if other {
+		x.run.Enter(running.SharedFetch)
+		return
+	}
+	x.run.Enter(running.Origin)
 }

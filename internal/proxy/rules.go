@@ -1,8 +1,14 @@
 package proxy
 
 import (
+	"slices"
+	"strings"
+
 	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/template"
 )
@@ -65,4 +71,129 @@ func (x *exchange) applyRules() {
 	x.asks.authorization = x.asks.authorization && !rules.Drops("Authorization")
 	x.asks.cookie = x.asks.cookie && !rules.Drops("Cookie")
 	x.stripCookies()
+}
+
+// Bypass names what makes a request pass by the cache: neither answered from it,
+// nor stored, nor a sighting.
+type Bypass struct {
+	// Headers are names of fields in canonical form that do so by being there.
+	Headers []string
+	// Cookies are names of cookies that do, and so does what an origin may take for one.
+	Cookies cachekey.CookieNames
+}
+
+// holds reports whether x has one of them.
+func (b *Bypass) holds(x *exchange) bool {
+	if slices.ContainsFunc(b.Headers, x.hasField) {
+		return true
+	}
+	if len(b.Cookies) == 0 || !x.asks.cookie {
+		return false
+	}
+	lines := x.forwardedLines("Cookie")
+	return len(lines) == 1 && cachekey.Readable(lines) && b.Cookies.Found(lines[0])
+}
+
+// ambiguousCookies reports whether the route goes by cookies and the origin may read
+// those of x in another way: what is keyed is then not what the answer was made for.
+func (x *exchange) ambiguousCookies() bool {
+	r := x.route
+	if !x.asks.cookie || len(r.Bypass.Cookies) == 0 && !r.Key.Reads("Cookie") {
+		return false
+	}
+	lines := x.forwardedLines("Cookie")
+	return !cachekey.Readable(lines) || r.Key.Ambiguous(lines)
+}
+
+// cookieNotInKey reports whether x has a cookie that the origin gets and the key has not. Then the response may be for
+// one client only.
+func (x *exchange) cookieNotInKey() bool {
+	return x.asks.cookie && !(x.route.Key.Reads("Cookie") && x.route.Key.HasAllCookies(x.forwardedLines("Cookie")))
+}
+
+// stripCookies takes the cookies that the route does not let through out of x, before its
+// key, its sighting and its origin.
+func (x *exchange) stripCookies() {
+	filter := &x.route.cookies
+	if !x.asks.cookie || !filter.Active() {
+		return
+	}
+	x.asks.cookie = false
+	kept := x.stripped[:0]
+	for _, f := range x.fields {
+		if sameName(f.Name, "Cookie") {
+			n := len(x.scratch)
+			if out, found := filter.AppendOthers(x.scratch, f.Value); found {
+				x.scratch, f.Value = out, out[n:]
+				if len(f.Value) == 0 {
+					continue
+				}
+			}
+			x.asks.cookie = true
+		}
+		kept = append(kept, f)
+	}
+	x.fields, x.stripped = kept, kept
+}
+
+// What follows applies a route's rewrite.Rule: to the request for the origin, and to a Location that comes back, before
+// anything else reads it. Keys, purges, logs and rules have the client's URL.
+
+// rewritable refuses x if its target cannot be rewritten in one way only.
+func (p *Proxy) rewritable(x *exchange) bool {
+	if x.route.Rewrite == nil || x.route.Rewrite.Takes(x.target, x.path) {
+		return true
+	}
+	p.refuse(x, statusNotFound, reason.AmbiguousPath)
+	return false
+}
+
+// atOrigin returns what the origin is asked for in place of target.
+func (x *exchange) atOrigin(target []byte) []byte {
+	w := x.route.Rewrite
+	if w == nil {
+		return target
+	}
+	n := len(x.scratch)
+	x.scratch = w.Append(x.scratch, target)
+	return x.scratch[n:]
+}
+
+// comeBack has the URLs in an answer to request be those of clients.
+func (r *route) comeBack(request *origin.Request, resp *origin.Response) {
+	w := r.Rewrite
+	if w == nil || !w.Locations {
+		return
+	}
+	for i := range resp.Header {
+		switch f := &resp.Header[i]; f.Name {
+		case "Location", "Content-Location":
+			scheme, _ := request.Header.Get("X-Forwarded-Proto")
+			client, _ := request.Header.Get("X-Forwarded-Host")
+			f.Value = w.Location(f.Value, client, request.Host, func(out, path string) bool { return r.leadsBack(scheme, client, out, path) })
+		}
+	}
+}
+
+// leadsBack reports whether out is where clients find what the origin of r calls path: below the path of r and with its query, or on another route that asks
+// the same origin for path. A route with Add alone, and one that is for a part of what lies below Strip, could else
+// send clients to what another origin has there.
+func (r *route) leadsBack(scheme, host, out, path string) bool {
+	raw, _, _ := strings.Cut(out, "#")
+	out, path = beforeQuery(out), beforeQuery(path)
+	target := wire.Target{Normal: []byte(raw), Path: []byte(out)}
+	if r.TakesPath(wire.AppendPath(nil, target.Path)) && r.TakesQuery(target.Query(), new([]byte)) {
+		return true
+	}
+	return slices.ContainsFunc(routesOf(r.all, scheme, []byte(host), target), func(other *route) bool {
+		return other.Origin == r.Origin && strings.TrimRight(other.Rewrite.AtOrigin(out), "/") == strings.TrimRight(path, "/")
+	})
+}
+
+// beforeQuery returns the path that a reference begins with.
+func beforeQuery(reference string) string {
+	if end := strings.IndexAny(reference, "?#"); end >= 0 {
+		return reference[:end]
+	}
+	return reference
 }

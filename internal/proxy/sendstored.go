@@ -1,13 +1,18 @@
 package proxy
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"net"
+	"os"
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/conn/sendfile"
+	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/http/reason"
 )
 
 // stored answers from an entry.
@@ -170,4 +175,182 @@ func (b *pieces) Next() (piece []byte, err error) {
 	}
 	b.whole = true
 	return nil, io.EOF
+}
+
+// What follows has the system send a long body from where it lies on the disk, without a copy in this process. Each part is checked
+// just before.
+
+const (
+	leastByFile = 64 << 10  // from there on it is worth it
+	diskPart    = 256 << 10 // that is checked and sent at once
+)
+
+// sendsFromDisk reports whether what c leaves of e can be sent to x like that.
+func (x *exchange) sendsFromDisk(e *cache.Object, c selection) bool {
+	return x.req.SendsFiles && c.parts == nil && c.length >= leastByFile && e.Content().OnDisk()
+}
+
+// diskContent is content that is sent from the disk. Where its front does not send files after all, it is read.
+type diskContent struct {
+	*streamed
+	content cache.Content
+	at      int64 // in the content, of the next part
+	file    diskFile
+	object  *cache.Object
+}
+
+var _ message.FileContent = (*diskContent)(nil)
+
+// diskFile is a file of the disk, which closes it itself.
+type diskFile struct{ *os.File }
+
+func (f *diskFile) Descriptor() int { return int(f.Fd()) } //nolint:gosec // a descriptor
+
+func (*diskFile) Release() {}
+
+// sendFromDisk has what c leaves of e sent, whose first part was checked.
+func (p *Proxy) sendFromDisk(x *exchange, e *cache.Object, c selection) {
+	b := p.newBody(x)
+	content := e.Content()
+	b.src, b.left = content.Section(c.first, c.length), c.length
+	x.answer.Content = &diskContent{streamed: &streamed{b}, content: content, at: c.first, object: e}
+}
+
+// NextFile implements message.FileContent.
+func (d *diskContent) NextFile() (f message.File, offset, length int64, err error) {
+	b := d.body
+	defer b.rescue(&err)
+	if err := b.written(); err != nil {
+		return nil, 0, 0, err
+	}
+	if b.left == 0 {
+		b.whole = true
+		return nil, 0, 0, io.EOF
+	}
+	length = min(b.left, diskPart)
+	if d.file.File, offset, err = d.content.Part(d.at, length); err != nil {
+		b.p.removeUnreadable(err, d.object)
+		return nil, 0, 0, b.cutShort(err)
+	}
+	d.at += length
+	b.sent(int(length))
+	return &d.file, offset, length, nil
+}
+
+// What follows sends content that lies in no memory. It may turn out that it cannot be read. Then it
+// leaves the cache, and until the head is sent its client does not see that: the request goes on
+// as a miss.
+
+// mostLost bounds how often what is stored for one request turns out to be lost before it is
+// fetched for that request alone.
+const mostLost = 2
+
+// readsContent reports whether content of x's answer has to be read, which may wait.
+func (x *exchange) readsContent() bool {
+	switch from := x.from.(type) {
+	case stored:
+		return from.Content().InFile()
+	case *assembly:
+		for _, e := range from.entries {
+			if e.Content().InFile() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// openContent reads the beginning of what c leaves of the content of x's answer, and reports whether
+// that is possible. Where it is not, what x is answered from is forgotten.
+func (x *exchange) openContent(c selection) bool {
+	if c.length == 0 {
+		return true
+	}
+	src := &fileReader{p: x.p, left: c.length}
+	switch from := x.from.(type) {
+	case stored:
+		if x.sendsFromDisk(from.Object, c) {
+			_, _, err := from.Content().Part(c.first, min(c.length, diskPart))
+			if x.byFile = err == nil; err != nil {
+				x.p.removeUnreadable(err, from.Object)
+			}
+			return x.byFile
+		}
+		src.entries = []*cache.Object{from.Object}
+		if c.parts != nil {
+			src.from = c.parts.Reader(from.Content(), c.ranges)
+		} else {
+			src.from = from.Content().Section(c.first, c.length)
+		}
+	case *assembly:
+		if c.length > x.p.MaxObjectBytes && len(from.entries) > 1 {
+			return true // sendInTurn reads it, slice by slice
+		}
+		src.entries, src.from = from.entries, from.reader(c.first-from.part.First)
+	}
+	first := make([]byte, min(c.length, streamBuffer))
+	if _, err := io.ReadFull(src, first); err != nil {
+		return false
+	}
+	x.opened = io.MultiReader(bytes.NewReader(first), src)
+	return true
+}
+
+// restartAsMiss has x, whose stored answer cannot be read, go on as a miss. Its sighting stays
+// counted.
+func (p *Proxy) restartAsMiss(x *exchange) {
+	x.undoAnswer()
+	x.room.empty()
+	if x.refresh {
+		x.loaded = nil // those who follow the refresh may still read it
+	}
+	x.result, x.reason, x.stored, x.refresh, x.stale, x.heldBack, x.waited = resultHit, reason.None, false, false, nil, false, 0
+	if x.fwd = fwdURIMiss; x.vary != nil {
+		x.fwd = fwdVaryMiss
+	}
+	if x.request.OnlyIfCached {
+		p.refuse(x, statusGatewayTimeout, reason.OnlyIfCached)
+		return
+	}
+	if !x.counted && p.acquireSlot(x, miss) == refused {
+		return
+	}
+	if x.unreadable++; x.unreadable >= mostLost {
+		p.fetchAlone(x, x.verdict.Admit && x.mayStore())
+		return
+	}
+	p.collapse(x)
+}
+
+// removeUnreadable forgets entries whose content cannot be read.
+func (p *Proxy) removeUnreadable(err error, entries ...*cache.Object) {
+	for _, e := range entries {
+		if errors.Is(err, cache.ErrSlow) {
+			continue // it is there all the same
+		}
+		if e.Content().InFile() && p.Store.Discard(e) {
+			p.Log.Warn("a stored response cannot be read from the disk and was removed", "key", string(e.Name()), "error", err)
+		}
+	}
+}
+
+// fileReader reads left bytes of the contents of entries, and what goes between them.
+type fileReader struct {
+	p       *Proxy
+	from    io.Reader
+	left    int64
+	entries []*cache.Object
+}
+
+// Read gives the next bytes. An end before the last of them is an error.
+func (f *fileReader) Read(b []byte) (int, error) {
+	n, err := f.from.Read(b)
+	f.left -= int64(n)
+	if err != nil && f.left > 0 {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		f.p.removeUnreadable(err, f.entries...)
+	}
+	return n, err
 }

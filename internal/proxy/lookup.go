@@ -1,9 +1,14 @@
 package proxy
 
 import (
+	"math/rand/v2"
+	"slices"
 	"time"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/purge"
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 )
 
@@ -157,4 +162,124 @@ func (x *exchange) selectVariant(p *Proxy, names []string) {
 	x.name = x.scratch[start:]
 	x.key = p.Hasher.Sum(x.name)
 	x.vary, x.guessed = names, false
+}
+
+// What follows keeps a stored or shared response from clients that could not read it: its content coding is one that they refuse, and
+// its Vary does not say that Accept-Encoding selects it. Such a client gets a fetch of its own, which is not stored. In place of the
+// stored response it would be the one that all others get, and any client could so take the coding from them.
+
+// refusesCoding reports whether x's client refuses one of the codings of a Content-Encoding. A route that writes
+// Accept-Encoding itself decides for its clients.
+func (x *exchange) refusesCoding(contentEncoding string) bool {
+	if x.route.Request.Value(acceptEncoding) != nil {
+		return false
+	}
+	return !rfc9111.AcceptsCodings(x.clientLines(acceptEncoding), contentEncoding)
+}
+
+// refusesStored is refusesCoding for what is stored. Of most responses it has to ask nothing.
+func (x *exchange) refusesStored(e *cache.Object) bool {
+	if !e.Coded() {
+		return false
+	}
+	contentEncoding, _ := e.Header().Get("Content-Encoding")
+	return x.refusesCoding(contentEncoding)
+}
+
+// refusesShared is refusesCoding for what a flight has brought for another client.
+func (x *exchange) refusesShared(h *outcome) bool {
+	switch {
+	case h.held != nil:
+		return x.refusesStored(h.held)
+	case h.coding == "":
+		return false
+	}
+	return x.refusesCoding(h.coding)
+}
+
+// codingNotInVary returns the Content-Encoding of a response that Accept-Encoding does not select; else "".
+func codingNotInVary(header field.List, vary []string) string {
+	if slices.Contains(vary, acceptEncoding) {
+		return ""
+	}
+	contentEncoding, _ := header.Get("Content-Encoding")
+	return contentEncoding
+}
+
+// namesDictionary reports whether the origin is told of one dictionary that the client has (RFC 9842), so that the codings that
+// need it may be asked for. Vary of a response that uses it names the field, and VaryNames makes sure of that.
+func (x *exchange) namesDictionary() bool {
+	const name = "Available-Dictionary"
+	if x.route.Request.Value(name) != nil {
+		return false
+	}
+	var value []byte
+	for i := range x.fields {
+		if sameName(x.fields[i].Name, name) {
+			if value != nil {
+				return false
+			}
+			value = x.fields[i].Value
+		}
+	}
+	return rfc9111.Dictionary(value) && !(x.asks.connectionNames && x.namedByConnection(name)) && !x.notForwarded(name)
+}
+
+// What follows looks up what may be on the disk. Begin looks in memory only, since it must not wait. If memory does not have it and
+// the disk may, Finish looks again. From then on each look-up of the exchange is in memory first, and then on the disk.
+
+// findInTiers returns what is stored under a key: in memory, or where x may wait, on the disk. Instead of a response the disk may
+// have the lists of names by which the URL varies, if an earlier version wrote them.
+func (p *Proxy) findInTiers(x *exchange, key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary cache.Lists) {
+	e, heldBack = p.findUnpurged(key, name, x.resource(), x.start)
+	switch {
+	case e != nil:
+	case x.mayReadDisk:
+		e, vary = p.loadUnpurged(key, name, x.resource(), x.start)
+	case !x.onDisk:
+		x.onDisk = p.Store.OnDisk(name)
+	}
+	return e, heldBack, vary
+}
+
+// decideOnDisk decides again about x, now with a look at the disk. The sighting of x was counted before.
+func (p *Proxy) decideOnDisk(x *exchange) disposition {
+	if p.lookupCounted(x) {
+		p.refreshStale(x)
+		return hit
+	}
+	if p.assemble(x) {
+		p.promoteParts(x, x.assembly())
+		p.refreshStale(x)
+		return hit
+	}
+	p.recount(x, nil)
+	if x.fwd == fwdStale && !x.heldBack {
+		x.renews, x.verdict = true, admission.Verdict{Admit: true}
+	}
+	return p.decideMiss(x)
+}
+
+// refreshStale begins the validation of what x is answered from, if that is stale.
+func (p *Proxy) refreshStale(x *exchange) {
+	switch a := x.assembly(); {
+	case x.refresh && a != nil:
+		p.refreshParts(x, a)
+	case x.refresh:
+		p.refresh(x)
+	}
+}
+
+// stamp tells s which purges are known. What s writes to the disk carries that, and what was written under other purges is not found.
+// If purges do not outlive the process, nothing on the disk does.
+func stamp(s *cache.Store, id purge.Identity) {
+	if id.Run == 0 {
+		own := cache.Stamp{rand.Uint64(), 0, rand.Uint64()}
+		s.Stamped(own, func(other cache.Stamp) bool { return other == own })
+		return
+	}
+	s.Stamped(cache.Stamp{id.History, id.Run, id.KeySeed}, func(other cache.Stamp) bool {
+		return id.Knows(purge.Identity{History: other[0], Run: other[1], KeySeed: other[2]})
+	})
+	s.OnlyListed(id.First()) // an earlier process may have invalidated the others without a mark
 }
