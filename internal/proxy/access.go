@@ -120,7 +120,9 @@ func (p *Proxy) authenticate(x *exchange) disposition {
 	d := p.admitted(x)
 	if d == hit {
 		x.waited = now().Sub(x.start)
-		p.refreshStale(x)
+		if x.refresh {
+			p.refreshStale(x)
+		}
 	}
 	return d
 }
@@ -235,7 +237,7 @@ func (s *clientSlots) release(who netip.Prefix) {
 // acquireSlot takes a slot for x among the requests that go to an origin, or refuses it.
 func (p *Proxy) acquireSlot(x *exchange, d disposition) disposition {
 	x.who, _ = client.Of(x.ClientAddress())
-	x.counted, x.busy = true, true
+	x.holds, x.counted, x.busy = true, true, true
 	x.route.metrics.busy.Add(1)
 	n, all := p.forwarding.Add(1), int64(x.settings.RequestsInFlight)
 	switch {

@@ -13,22 +13,24 @@ import (
 // decide finds the route, whether the cache may be asked, counts the sighting
 // and looks the key up. The dispositions are decided here, for a part of the requests with decideOnDisk and authenticate.
 func (p *Proxy) decide(x *exchange) disposition {
-	if p.answeredBeforeLookup(x) {
+	if x.status != 0 || p.Challenge != nil && p.challenged(x) {
 		return refused
 	}
 	found := p.findRoute(x)
-	if x.purges() {
+	if !x.retrieves() && x.purges() {
 		return p.purgeRequested(x)
 	}
 	if !found {
 		p.refuse(x, statusNotFound, reason.NoRoute)
 		return refused
 	}
-	x.dropIgnored()
-	if !p.admitsClient(x) {
+	if x.uses&usesIgnoring != 0 {
+		x.dropIgnored()
+	}
+	if x.uses&usesGuards != 0 && !p.admitsClient(x) {
 		return refused
 	}
-	if x.route.Access.Users != nil && !p.authenticatedBefore(x) {
+	if x.uses&usesPasswords != 0 && !p.authenticatedBefore(x) {
 		return p.refuseOrAuthenticate(x)
 	}
 	return p.admitted(x)
@@ -36,10 +38,12 @@ func (p *Proxy) decide(x *exchange) disposition {
 
 // admitted is decide for x, whose client may use its route.
 func (p *Proxy) admitted(x *exchange) disposition {
-	if !p.needsOrigin(x) || x.answeredAsLast() {
+	if x.uses&usesOwnTarget != 0 && !p.needsOrigin(x) || !x.retrieves() && x.answeredAsLast() {
 		return refused
 	}
-	x.applyRules()
+	if x.asks.authorization || x.asks.cookie {
+		x.applyRules()
+	}
 	why, fwd := x.bypass()
 	x.answerable = why == reason.None
 	if x.retrieves() {
@@ -86,10 +90,14 @@ func (x *exchange) retrieves() bool { return x.asks.get || x.asks.head }
 
 // lookupOrForward looks the key up and sees whether a miss may go to the origin.
 func (p *Proxy) lookupOrForward(x *exchange) disposition {
-	p.keyByRule(x)
+	if x.uses&usesQueryRules != 0 {
+		p.keyByRule(x)
+	}
 	x.demand, x.asOf = x.url, p.flights.Ended()
 	found := p.lookup(x) || p.assemble(x)
-	p.countBy(x)
+	if len(x.vary)+len(x.partsVary) > 0 {
+		p.countBy(x)
+	}
 	switch {
 	case found:
 		return hit
@@ -115,9 +123,9 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 	}
 	x.sighted = true
 	x.verdict = p.Gate.Sight(x.route.Rule, x.demand.Hi, x.demand.Lo)
-	switch a := x.assembly(); {
-	case a != nil:
-		p.promoteParts(x, a)
+	switch {
+	case len(x.room.entries) > 0:
+		p.promoteParts(x, &x.room)
 	case x.fwd == fwdStale && !x.heldBack:
 		// What is stored is renewed without asking the filter again.
 		x.renews, x.verdict = true, admission.Verdict{Admit: true}
@@ -167,8 +175,12 @@ func (p *Proxy) findRoute(x *exchange) bool {
 	n := len(x.scratch)
 	x.scratch = wire.AppendPath(x.scratch, x.target.Path)
 	x.path = x.scratch[n:]
-	x.route = x.routeFor(x.routeMethod())
-	return x.route != nil
+	r := x.routeAt(x.path, x.routeMethod())
+	if r == nil {
+		return false
+	}
+	x.route, x.uses = r, r.uses
+	return true
 }
 
 // dropIgnored forgets what the request asks for and the route takes no notice of.
@@ -194,9 +206,9 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 		return reason.Upgrade, fwdRequest
 	case x.target.Ambiguous && !x.route.AllowAmbiguousPath:
 		return reason.AmbiguousPath, fwdBypass
-	case x.route.Bypass.holds(x):
+	case x.uses&usesBypass != 0 && x.route.Bypass.holds(x):
 		return reason.Bypass, fwdBypass
-	case x.ambiguousCookies():
+	case a.cookie && x.ambiguousCookies():
 		return reason.AmbiguousCookie, fwdBypass
 	}
 	return reason.None, fwdNone
@@ -235,7 +247,7 @@ func originTime(e *cache.Object) time.Time { return e.ResponseTime().Add(-e.Init
 // says why not.
 func (p *Proxy) lookup(x *exchange) bool {
 	e := p.lookupStored(x)
-	if x.codingRefused = e != nil && x.refusesStored(e); x.codingRefused {
+	if x.codingRefused = e != nil && e.Coded() && x.refusesStored(e); x.codingRefused {
 		x.fwd, x.heldBack = fwdVaryMiss, false
 		return false
 	}

@@ -31,7 +31,11 @@ func (p *Proxy) deliver(x *exchange) {
 		x.closing = true // the rest of the upload is still to come
 	}
 	h := x.from.heading(x)
-	if page := x.intercepted(&h); page != nil {
+	var page *ErrorPage
+	if x.uses&usesOwnPages != 0 {
+		page = x.intercepted(&h)
+	}
+	if page != nil {
 		p.deliverPage(x, &h, page)
 	} else if !p.deliverSelection(x, &h) {
 		p.restartAsMiss(x)
@@ -121,7 +125,9 @@ func (p *Proxy) head(x *exchange, h *heading, c selection) {
 	a.Status = c.statusOr(h.status)
 	x.sent = a.Status
 	fields, lines, others := h.split()
-	c.tagless = x.tagless()
+	if x.uses&usesTags != 0 && x.trusted == nil {
+		c.tagless = x.route
+	}
 	if c.leavesAll() {
 		a.Fields, a.Stored = fields, lines
 	} else {
@@ -330,7 +336,9 @@ func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []
 	if brief {
 		return b
 	}
-	b = x.appendForwardStatus(b)
+	if x.fwdStatus != 0 || x.onResult {
+		b = x.appendForwardStatus(b)
+	}
 	if x.stored {
 		b = append(b, "; stored"...)
 	}

@@ -112,6 +112,7 @@ type exchange struct {
 	// built in scratch.
 
 	route      *route
+	uses       uses             // of route; none without one
 	host       []byte           // in canonical form
 	path       []byte           // that routes match
 	keyed      []byte           // the target in its normal form, as the route's rules leave it
@@ -145,6 +146,7 @@ type exchange struct {
 
 	who      netip.Prefix     // the client that counts for it
 	presence *presence.Client // the client while it waits
+	holds    bool             // any of the following, or a place among the running requests
 	counted  bool             // among the requests in flight
 	placed   bool             // and among those of its client
 	busy     bool             // among those that keep the series of its route
@@ -246,7 +248,9 @@ func (x *exchange) reset() {
 	if cap(stripped) > mostFieldsKept {
 		stripped = nil
 	}
-	x.room.empty()
+	if len(x.room.entries) > 0 {
+		x.room.empty()
+	}
 	entries, run, lane, id := x.room.entries, x.run, x.lane, x.id[:0]
 	*x = exchange{} // a literal with fields would be made beside x, and copied
 	x.scratch, x.spelling, x.raw, x.folded, x.stripped, x.room.entries = scratch, spelling, raw, folded, stripped, entries

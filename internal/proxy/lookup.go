@@ -245,12 +245,16 @@ func (p *Proxy) findInTiers(x *exchange, key cache.Key, name []byte) (e *cache.O
 // decideOnDisk decides again about x, now with a look at the disk. The sighting of x was counted before.
 func (p *Proxy) decideOnDisk(x *exchange) disposition {
 	if p.lookupCounted(x) {
-		p.refreshStale(x)
+		if x.refresh {
+			p.refreshStale(x)
+		}
 		return hit
 	}
 	if p.assemble(x) {
 		p.promoteParts(x, x.assembly())
-		p.refreshStale(x)
+		if x.refresh {
+			p.refreshStale(x)
+		}
 		return hit
 	}
 	p.recount(x, nil)
@@ -260,14 +264,13 @@ func (p *Proxy) decideOnDisk(x *exchange) disposition {
 	return p.decideMiss(x)
 }
 
-// refreshStale begins the validation of what x is answered from, if that is stale.
+// refreshStale begins the validation of what x is answered from, which is stale.
 func (p *Proxy) refreshStale(x *exchange) {
-	switch a := x.assembly(); {
-	case x.refresh && a != nil:
+	if a := x.assembly(); a != nil {
 		p.refreshParts(x, a)
-	case x.refresh:
-		p.refresh(x)
+		return
 	}
+	p.refresh(x)
 }
 
 // stamp tells s which purges are known. What s writes to the disk carries that, and what was written under other purges is not found.

@@ -195,9 +195,6 @@ func (x *exchange) ownPage() *ErrorPage {
 
 // intercepted returns the page in place of what h is about, nil where that is sent. What we say ourselves is not intercepted.
 func (x *exchange) intercepted(h *heading) *ErrorPage {
-	if x.route == nil || x.route.ErrorPages == nil || !x.route.ErrorPages.Intercept {
-		return nil
-	}
 	switch x.from.(type) {
 	case ownText, *ownAnswer:
 		return nil
@@ -299,11 +296,6 @@ func (p *Proxy) cutOff(x *exchange, err error) {
 const ChallengePath = "/.well-known/acme-challenge/"
 
 var challengePath = []byte(ChallengePath)
-
-// answeredBeforeLookup reports whether x has its answer before anything is looked up for it.
-func (p *Proxy) answeredBeforeLookup(x *exchange) bool {
-	return x.status != 0 || p.Challenge != nil && p.challenged(x)
-}
 
 // challenged answers an authority that looks whether the name is ours, and reports whether
 // x is that. It comes before the routes: a name may need its certificate first. Scheme and

@@ -40,6 +40,7 @@ func (c *parityCase) exchangeFor(i int, hasher cache.Hasher) (x *exchange, key s
 		return nil, ""
 	}
 	x = newExchange()
+	x.uses = c.route.usesAlone()
 	x.req, x.route, x.scheme = r, &route{Route: &c.route, cookies: cachekey.NewCookieFilter(c.route.StripCookies, c.route.KeepCookies, c.route.Bypass.Cookies, c.route.Key)}, schemePlain
 	if x.readFields(); x.asks.authorization || x.asks.body {
 		return nil, ""

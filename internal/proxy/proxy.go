@@ -236,7 +236,9 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 	l.receive(x)
 	switch x.way = p.decide(x); x.way {
 	case hit:
-		p.refreshStale(x)
+		if x.refresh {
+			p.refreshStale(x)
+		}
 		if x.readsContent() {
 			x.waits = true
 			return x
@@ -299,7 +301,7 @@ func (l *Listener) AnswerLivez(on bool) { l.livez.Store(on) }
 
 // asksLivez reports whether x is such a request, and in order but for its host.
 func (l *Listener) asksLivez(x *exchange) bool {
-	if !l.livez.Load() || x.req.Fault != nil || x.req.Body != nil || string(x.method) != "GET" && string(x.method) != "HEAD" {
+	if x.req.Fault != nil || x.req.Body != nil || string(x.method) != "GET" && string(x.method) != "HEAD" {
 		return false
 	}
 	path, _, _ := bytes.Cut(x.req.Target, []byte{'?'})

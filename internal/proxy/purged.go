@@ -179,15 +179,6 @@ func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
 	return p.tags(j, others, updated)
 }
 
-// tagless returns the route whose tags are left out of the answer to x, though it would send them: x's
-// peer is no trusted proxy. Nil is none.
-func (x *exchange) tagless() *route {
-	if x.route == nil || !x.route.SendTags || x.trusted != nil {
-		return nil
-	}
-	return x.route
-}
-
 // isTagField reports whether the field is between origin and cache alone. A nil r has none.
 func (r *route) isTagField(name string) bool {
 	return r != nil && r.TagFields.Has(name)

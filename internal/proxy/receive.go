@@ -19,16 +19,18 @@ import (
 // leaves x with a status to refuse it with.
 func (l *Listener) receive(x *exchange) {
 	p := l.proxy
-	p.askPeer(x)
+	if p.PeerOf != nil { // what it tells is known until the connection is handed over
+		x.peer, x.peerKnown = p.PeerOf(x.req.Conn)
+	}
 	x.method = x.req.Method
-	if l.asksLivez(x) {
+	if l.livez.Load() && l.asksLivez(x) {
 		x.readFields()
 		x.answerText(statusOK, resultPass)
 		x.uncounted = true
 	} else if status, why := p.checkRequest(x, l.trusted.Load()); status != 0 {
 		p.refuse(x, status, why)
 		x.closing = true // the fault may be in the framing: then it is unknown where the next request begins
-	} else if p.loops(x) {
+	} else if (x.seen.loop || x.seen.via) && p.loops(x) {
 		p.refuse(x, statusLoopDetected, reason.Loop)
 	}
 }
@@ -48,11 +50,16 @@ func (p *Proxy) checkRequest(x *exchange, trusted *forwarded.Trusted) (status in
 	case len(x.fields) > x.settings.HeaderCount:
 		return statusRequestHeaderFieldsTooLarge, reason.BadRequest
 	}
-	x.readForwarded(trusted)
+	if trusted != nil {
+		x.readForwarded(trusted)
+	}
 	if status := p.readTarget(x); status != 0 {
 		return status, reason.BadRequest
 	}
-	return p.expectation(x), reason.BadRequest
+	if x.seen.expect || x.asks.body {
+		return p.expectation(x), reason.BadRequest
+	}
+	return 0, reason.None
 }
 
 // acquireExchange takes an exchange for r and its answer.
@@ -63,14 +70,6 @@ func (p *Proxy) acquireExchange(r *message.Request, a *message.Answer, scheme st
 	x.closing = p.draining.Load()
 	p.inFlight.Add(1)
 	return x
-}
-
-// askPeer finds who stands for the connection's own address. It is known until the
-// connection is handed over.
-func (p *Proxy) askPeer(x *exchange) {
-	if p.PeerOf != nil {
-		x.peer, x.peerKnown = p.PeerOf(x.req.Conn)
-	}
 }
 
 // readTarget parses method, target and host; it returns the status to refuse
@@ -180,9 +179,6 @@ func (x *exchange) ClientAddress() netip.Addr {
 // Proxies write X-Forwarded fields themselves, and most pass a client's Forwarded on as it came.
 // So Forwarded counts only where there is no X-Forwarded field.
 func (x *exchange) readForwarded(t *forwarded.Trusted) {
-	if t == nil {
-		return
-	}
 	x.client = x.peerAddress()
 	if !t.Holds(x.client) {
 		return

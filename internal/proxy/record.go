@@ -82,7 +82,9 @@ func (p *Proxy) record(x *exchange) {
 			p.logPanic(x, x.sent, v)
 		}
 	}()
-	x.settleResult()
+	if _, ok := x.from.(stored); !ok {
+		x.settleResult()
+	}
 	if x.uncounted {
 		return
 	}
@@ -122,6 +124,19 @@ func (x *exchange) countByName(ended time.Time) {
 // releaseExchange puts x back into the pool. Only now is its request no longer in flight: when
 // none is in flight, all are counted.
 func (p *Proxy) releaseExchange(x *exchange) {
+	if x.holds {
+		p.releaseHeld(x)
+	}
+	if x.loaded != nil && !x.refresh {
+		p.Store.Release(x.loaded)
+	}
+	x.reset()
+	p.exchanges.Put(x)
+	p.inFlight.Add(-1)
+}
+
+// releaseHeld gives back what x holds that a hit does not.
+func (p *Proxy) releaseHeld(x *exchange) {
 	x.run.End()
 	p.releaseSlot(x)
 	p.releaseTunnel(x)
@@ -129,12 +144,6 @@ func (p *Proxy) releaseExchange(x *exchange) {
 		x.route.metrics.busy.Add(-1)
 	}
 	x.upload.release(p.uploads)
-	if x.loaded != nil && !x.refresh {
-		p.Store.Release(x.loaded)
-	}
-	x.reset()
-	p.exchanges.Put(x)
-	p.inFlight.Add(-1)
 }
 
 // recordShadows gives the shadow policies a finished request they have an eye on.
@@ -219,6 +228,7 @@ func (p *Proxy) noteRunning(x *exchange) {
 	if x.run == nil {
 		x.run = &running.Request{}
 	}
+	x.holds = true
 	a := running.About{
 		Start: x.start, Scheme: x.scheme, Method: x.method, Host: x.host, Target: x.target.Raw, Client: x.ClientAddress(),
 	}

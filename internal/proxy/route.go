@@ -111,6 +111,7 @@ type Route struct {
 type route struct {
 	*Route
 	metrics *routeMetrics
+	uses    uses
 	answer  *ownAnswer            // nil: the origin is asked
 	own     fieldrules.Lines      // of texts and pages of ours
 	cookies cachekey.CookieFilter // StripCookies or KeepCookies
@@ -139,10 +140,52 @@ func newRoute(r *Route, m *Metrics) *route {
 		own.Compress = nil
 	}
 	return &route{
-		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: fieldrules.OfTexts(&own.Own),
+		Route: &own, uses: own.usesAlone(), metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: fieldrules.OfTexts(&own.Own),
 		cookies:    cachekey.NewCookieFilter(own.StripCookies, own.KeepCookies, own.Bypass.Cookies, own.Key),
 		identifies: own.Request.HasRequestID() || own.Own.HasRequestID() || r.Answer != nil && r.Answer.Fields.HasRequestID(),
 	}
+}
+
+// uses are what a route has that most routes have not. They are found once for each route, so that a request
+// asks for all of them by one number.
+type uses uint16
+
+const (
+	usesGuards     uses = 1 << iota // its clients may be refused; see admitsClient
+	usesPasswords                   // it answers users only
+	usesIgnoring                    // it takes no notice of something that a request asks for
+	usesOwnTarget                   // it answers itself, or rewrites the path for its origin
+	usesBypass                      // fields or cookies make a request pass by the cache
+	usesQueryRules                  // responses say which queries mean the same
+	usesOwnPages                    // it has pages for errors that its origin sends
+	usesTags                        // it sends tags to trusted proxies
+)
+
+// usesAlone returns what r uses, whatever the other routes do.
+func (r *Route) usesAlone() (u uses) {
+	for _, has := range []struct {
+		it  bool
+		bit uses
+	}{
+		{r.Rate.Bounds(), usesGuards},
+		{r.Access.Users != nil, usesPasswords},
+		{r.IgnoreNoStore || r.NoUpgrades, usesIgnoring},
+		{r.Answer != nil || r.Rewrite != nil, usesOwnTarget},
+		{len(r.Bypass.Headers)+len(r.Bypass.Cookies) > 0, usesBypass},
+		{r.NoVarySearch, usesQueryRules},
+		{r.ErrorPages != nil && r.ErrorPages.Intercept, usesOwnPages},
+		{r.SendTags, usesTags},
+	} {
+		if has.it {
+			u |= has.bit
+		}
+	}
+	return u
+}
+
+// closed reports whether r may keep a client out that another route lets in.
+func (r *route) closed() bool {
+	return r.Access.guarded() || r.Access.Users != nil || r.answer != nil && r.answer.Status >= statusBadRequest
 }
 
 // keysMatch reports whether the keys of the route have all that it goes by. Then no route behind it has such
@@ -185,11 +228,8 @@ func (r *route) rewritten(request *origin.Request, resp *origin.Response, err er
 // share a stored response, as long as the rules for keys leave what a route goes by in the target. Fields
 // are not in the key. A route that goes by what its key does not have has its name there (newRoute).
 
-// routeFor returns the first route that takes x, nil if none does. It allocates nothing once x.folded
-// has room.
-func (x *exchange) routeFor(method []byte) *route { return x.routeAt(x.path, method) }
-
-// routeAt is routeFor, were path the one that x asks for.
+// routeAt returns the first route that takes x, were path the one that x asks for; nil if none does. It allocates
+// nothing once x.folded has room.
 func (x *exchange) routeAt(path, method []byte) *route {
 	for _, r := range x.settings.routes {
 		if r.TakesPath(path) && r.takesBesidePath(x, method) {
@@ -209,7 +249,7 @@ func (r *route) takesBesidePath(x *exchange, method []byte) bool {
 
 // routeMethod is the method by which x finds its route. A PURGE is for what GETs have stored.
 func (x *exchange) routeMethod() []byte {
-	if x.purges() {
+	if !x.retrieves() && x.purges() {
 		return []byte("GET")
 	}
 	return x.method

@@ -129,6 +129,11 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 		compiled[i] = newRoute(&routes[i], o.Metrics)
 		compiled[i].selecting, compiled[i].all = names, compiled
 	}
+	if slices.ContainsFunc(compiled, (*route).closed) { // a path of the one route may be read as one of the other
+		for _, r := range compiled {
+			r.uses |= usesGuards
+		}
+	}
 	return compiled, nil
 }
 
