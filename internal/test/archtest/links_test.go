@@ -19,7 +19,7 @@ var (
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "loadtest/*.md", "test/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "internal/*/DESIGN.md", "config/DESIGN.md", "loadtest/*.md", "test/*/*.md"} {
 		files, err := filepath.Glob(filepath.Join("../../..", pattern))
 		if err != nil {
 			t.Fatal(err)
