@@ -40,6 +40,7 @@ import (
 // them in order. Its methods are safe for concurrent use once Start has returned, and after Stop.
 type Edge struct {
 	config     *config.Config
+	seams      Seams
 	log        *slog.Logger
 	version    string
 	commit     string
@@ -103,13 +104,24 @@ type Options struct {
 	Level      *slog.LevelVar // of the log, which a reload sets; nil: it never changes
 	Dropped    func() uint64  // lines of the log that were not written; it is safe for concurrent use. nil: nobody counts them
 	Supervised bool           // notify the supervisor that the environment names (NOTIFY_SOCKET)
+	Seams      Seams          // where the proxy meets the network; the zero value is the network of this machine
+}
+
+// Seams are where a proxy meets the network. Its connections then need no sockets, and it can run in the virtual time of
+// testing/synctest. The functions are safe for concurrent use.
+type Seams struct {
+	// Listen opens the address of a listener: one for clients, that of admin or that of metrics. nil opens a socket.
+	Listen func(address string) (net.Listener, error)
+	// Connect makes a connection to one address of an origin server, IP:PORT or the path of a socket. It must return when its
+	// context ends. nil connects a socket.
+	Connect func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // New builds the rooms of c, which Validate has checked, and opens the files that c names. It opens no address, and logs
 // to log. The error is a config.Errors if a setting is at fault. After an error nothing is left open.
 func New(c *config.Config, log *slog.Logger, o Options) (*Edge, error) {
 	e := &Edge{
-		config: c, log: log, version: o.Version, commit: o.Commit, level: o.Level, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(),
+		config: c, seams: o.Seams, log: log, version: o.Version, commit: o.Commit, level: o.Level, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(),
 		failed: make(chan error, 8),
 	}
 	if err := e.build(); err != nil {
@@ -149,7 +161,7 @@ func (e *Edge) build() error {
 		e.peers = &listen.Peers{}
 	}
 	e.buildPace()
-	e.dialer, e.calls = dial.New(dial.Options{Panics: e.panics}), origin.NewMetrics(e.registry)
+	e.dialer, e.calls = dial.New(dial.Options{Connect: e.seams.Connect, Panics: e.panics}), origin.NewMetrics(e.registry)
 	first, err := e.buildLive(e.config, &live{})
 	if err != nil {
 		return err
@@ -267,7 +279,7 @@ func (e *Edge) Listen() (err error) {
 func (e *Edge) open(l config.Listen, limiter *listen.ConnLimiter) (net.Listener, error) {
 	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
-		Inherited: e.inherited, Limiter: limiter, Mute: l.TLS, Panics: e.panics, Log: e.log,
+		Listen: e.seams.Listen, Inherited: e.inherited, Limiter: limiter, Mute: l.TLS, Panics: e.panics, Log: e.log,
 	}
 	if l.ProxyProtocol {
 		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.connectionLimit
@@ -312,6 +324,15 @@ func (e *Edge) report(err error) {
 
 // Metrics returns the metrics of GET /metrics.
 func (e *Edge) Metrics() prometheus.Gatherer { return e.registry }
+
+// Proxy returns the engine, which is usable from New to Stop.
+func (e *Edge) Proxy() *proxy.Proxy { return e.proxy }
+
+// Store returns the cache, which is usable from New to Stop.
+func (e *Edge) Store() *cache.Store { return e.store }
+
+// Disk returns the disk tier of the cache, nil if there is none.
+func (e *Edge) Disk() *disk.Group { return e.disk }
 
 // Failed returns a channel with the error of each listener that failed while it served, of the first few if nobody reads them.
 // It is never closed. The other listeners go on serving: call Stop to end them.

@@ -81,8 +81,7 @@ func (e *Edge) restartFaults(c *config.Config) (faults config.Errors) {
 	return faults
 }
 
-// apply makes c the configuration in force. After an error nothing has changed. It delays no
-// request, and a request in progress ends with the configuration that it began with.
+// apply makes c, which was checked, the configuration in force. After an error nothing has changed.
 func (e *Edge) apply(c *config.Config) error {
 	err := e.replace(e.now.Load(), c)
 	e.nameOrigins() // after an error too: buildLive may have added series of new origins

@@ -174,10 +174,10 @@ func (r *reloader) reload(cause string) (*Reloaded, error) {
 	r.edge.logNotifyError(r.edge.supervisor.Reloading())
 	defer func() { r.edge.logNotifyError(r.edge.supervisor.Ready(r.verdict())) }()
 	log, now := r.edge.log.With("cause", cause, "file", r.source.File), time.Now()
-	before := r.edge.now.Load().config
 	c, err := r.load()
+	var a *Reloaded
 	if err == nil {
-		err = r.edge.apply(c)
+		a, err = r.edge.Apply(c)
 	}
 	status := *r.last.Load()
 	if err != nil {
@@ -186,7 +186,7 @@ func (r *reloader) reload(cause string) (*Reloaded, error) {
 		r.last.Store(&status)
 		return nil, err
 	}
-	a := r.changes(before, c)
+	a.File = r.source.File
 	status.Successful, status.Error, status.Success, status.Restart = true, "", now.UTC().Round(time.Millisecond), a.Restart
 	r.last.Store(&status)
 	for _, w := range Warnings(c) {
@@ -199,16 +199,31 @@ func (r *reloader) reload(cause string) (*Reloaded, error) {
 	return a, nil
 }
 
+// Apply makes c the configuration in force, and returns what has changed. After an error nothing has. It delays no
+// request, and a request in progress ends with the configuration that it began with. It is called between Listen and Stop, one
+// call at a time, by the reloads of Options.Source or in their place.
+func (e *Edge) Apply(c *config.Config) (*Reloaded, error) {
+	before := e.now.Load().config
+	err := validateBeside(c, e.config)
+	if err == nil {
+		err = e.apply(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.changes(before, c), nil
+}
+
 // changes returns what a reload that replaced the configuration before by c has changed.
-func (r *reloader) changes(before, c *config.Config) *Reloaded {
-	a := &Reloaded{Result: ResultUnchanged, File: r.source.File, Changed: []Change{}, Restart: []Change{}}
+func (e *Edge) changes(before, c *config.Config) *Reloaded {
+	a := &Reloaded{Result: ResultUnchanged, Changed: []Change{}, Restart: []Change{}}
 	for _, change := range config.Changes(before, c) {
 		if change.Live {
 			a.Changed = append(a.Changed, Change{change.Path, change.Old, change.New})
 			a.Result = ResultApplied
 		}
 	}
-	for _, change := range config.RestartChanges(r.edge.config, c) {
+	for _, change := range config.RestartChanges(e.config, c) {
 		a.Restart = append(a.Restart, Change{change.Path, change.Old, change.New})
 	}
 	return a
@@ -233,16 +248,12 @@ func (r *reloader) verdict() string {
 	return "serving with the previous configuration: the file was refused"
 }
 
-// load reads and validates the files.
+// load reads the files.
 func (r *reloader) load() (*config.Config, error) {
 	if err := checkRegular(r.source.File); err != nil {
 		return nil, err
 	}
-	c, err := r.source.Load()
-	if err != nil {
-		return nil, err
-	}
-	return c, validateBeside(c, r.edge.config)
+	return r.source.Load()
 }
 
 // maxLoggedPaths bounds the settings that one line of the log names. The answer to a request names all.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestDotsLedToWhatTheLastRouteCloses: the routes name all that is served, a last one closes the rest, and the origin read a path of that.

@@ -21,7 +21,7 @@ import (
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // BenchmarkHit measures what this program does for a hit, without the kernel:

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // recordingOrigin is an origin that notes what reaches it and answers everything.

@@ -14,7 +14,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/proxy/compress"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

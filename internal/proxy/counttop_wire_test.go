@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/ops/top"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestADamagedDiskGivesNoWrongByte: what is small is fetched anew, what is long breaks off or is fetched anew, and nothing

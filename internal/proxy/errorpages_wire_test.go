@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // withPages has the route of e send a page for each error, also of the origin.

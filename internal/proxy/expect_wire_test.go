@@ -10,7 +10,7 @@ import (
 
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rate"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 const asNobody = "Authorization: Basic YW5uOnk=\r\n" // ann:y

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestFirstBytesGoOutAsTheyCome: the origin sends each piece only when the client

@@ -11,7 +11,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // silentOrigin answers /quick, and nothing else until the test ends.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // warm is an edge with one connection to its origin at hand, where the fetch of a leader therefore

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // browserFields are those of a GET as a browser sends it; with Host they are

@@ -7,7 +7,7 @@ import (
 	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // counted has requests counted by these hosts; a label that begins with a * is a pattern.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // ignoresBodies is an origin that reads no body: what stands there is the next request to it. It answers each request with its

@@ -17,7 +17,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // inspected is an edge with an origin whose /vary… varies by X-Lang, and a client of it.

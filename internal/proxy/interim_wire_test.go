@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 const earlyHints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nX-Early: 1\r\nConnection: X-Hop\r\nX-Hop: 1\r\nCache-Tag: t\r\n\r\n"

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestHitsOnDiskBesideEachOther: many clients at once get what they asked for, while bodies of others are read into the same memory, also from a

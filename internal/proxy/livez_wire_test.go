@@ -7,7 +7,7 @@ import (
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

@@ -19,7 +19,7 @@ import (
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // searchRules are what the origin of these tests may say, "" for nothing. It says the

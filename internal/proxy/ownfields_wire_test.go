@@ -15,7 +15,7 @@ import (
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/route/template"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 func ownRules(t *testing.T, set map[string]string) fieldrules.Rules {

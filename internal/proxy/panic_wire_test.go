@@ -15,7 +15,7 @@ import (
 
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestABodyIsPinnedWhileItIsSent: in each way in which what is stored is sent, a body that is

@@ -17,7 +17,7 @@ import (
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // askPurge sends one request for edge.test with these fields, each a name and a value.

@@ -15,7 +15,7 @@ import (
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

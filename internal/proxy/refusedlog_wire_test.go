@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/ops/accesslog"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

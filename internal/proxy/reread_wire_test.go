@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // rereadDigits is what the body consists of.

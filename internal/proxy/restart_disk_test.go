@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // onDisk has what r's edges store lie on a disk that outlives them.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // restartRig is an edge that is started again and again on the same directory, before one origin.

@@ -11,7 +11,7 @@ import (
 
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rewrite"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

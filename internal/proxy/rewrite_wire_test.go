@@ -6,7 +6,7 @@ import (
 
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rewrite"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // rewrites has the route of e take /api away and put /v2 there.

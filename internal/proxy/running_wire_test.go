@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // runs returns what is listed of the requests under way, one a line: phase, method, host, target, route and bytes, of a tunnel

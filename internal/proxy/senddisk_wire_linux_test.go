@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestAHitFromTheDiskIsTheSame: whole and in parts, and while its client is slow and the body is purged.

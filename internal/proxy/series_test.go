@@ -9,7 +9,7 @@ import (
 
 	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // seriesOf counts the series of all routes, and those of one.

@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/rate"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // storable answers each request with something to store for an hour.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // asked is a GET of the client with this address.

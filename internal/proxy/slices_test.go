@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // film is a representation of any size whose bytes are worked out: each tells its

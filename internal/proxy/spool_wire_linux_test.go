@@ -17,7 +17,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/spool"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

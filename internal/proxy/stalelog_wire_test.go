@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // keepAllTier is the worst of tiers that outlive the process: it keeps, encoded, every entry that it was

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // checksums answers in chunks with trailers, which may be stored where the target says so,

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestOriginThatDiesIsNeverTakenForWhole cuts a response at every byte, by the end

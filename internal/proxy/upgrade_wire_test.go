@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // asks101 is a request for a WebSocket, switched101 an origin's consent.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/conn/pace"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestSlowUploadsHoldNoOriginConnection: clients that sent a byte of their uploads now and

@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/basicauth"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // forAnn is a route for ann, whose password is x.

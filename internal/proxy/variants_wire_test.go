@@ -12,7 +12,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/test/edgetest"
+	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // oneTimers is how many visitors come once, each with a value of its own.

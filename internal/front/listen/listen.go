@@ -24,6 +24,8 @@ type Options struct {
 	// WriteIdle is for how long a client may take nothing of what it is sent; see
 	// KernelDropsStalled. Clients behind a socket in the file system are not watched.
 	WriteIdle time.Duration
+	// Listen opens the address in place of a socket; nil opens a socket.
+	Listen func(address string) (net.Listener, error)
 	// Inherited are the sockets that the process was started with; nil is none. One
 	// with this address is taken instead of a new one.
 	Inherited *Inherited
@@ -68,6 +70,9 @@ func Open(ctx context.Context, o Options) (net.Listener, error) {
 }
 
 func open(ctx context.Context, o Options) (net.Listener, error) {
+	if o.Listen != nil {
+		return o.Listen(o.Address)
+	}
 	if path, ok := strings.CutPrefix(o.Address, unixPrefix); ok {
 		return listenUnix(ctx, path, cmp.Or(o.Mode, 0o600))
 	}

@@ -1,38 +1,34 @@
 package edgetest
 
 import (
-	"testing"
+	"fmt"
 
-	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/test/testkit"
+	"github.com/goccy/go-yaml"
 )
 
-// openDisk opens the disk of e, if it is to have one.
-func (e *Edge) openDisk(tb testing.TB, o *Options) {
-	tb.Helper()
-	if !o.Disk {
-		return
+// withDisk returns a text with a disk tier at path, unless it has one. The tier is small: its index is made for its size.
+func withDisk(text, path string) (string, error) {
+	all := yaml.MapSlice{}
+	if err := yaml.Unmarshal([]byte(text), &all); err != nil {
+		return "", fmt.Errorf("add a disk: %w", err)
 	}
-	path := o.DiskPath
-	if path == "" {
-		path = tb.TempDir()
+	tier := yaml.MapItem{Key: "disk", Value: yaml.MapSlice{{Key: "path", Value: path}, {Key: "max_bytes", Value: "64MiB"}, {Key: "min_free", Value: "0%"}}}
+	for i, section := range all {
+		if section.Key != "cache" {
+			continue
+		}
+		of, ok := section.Value.(map[string]any)
+		if !ok {
+			return "", fmt.Errorf("add a disk: cache is a %T", section.Value)
+		}
+		if of["disk"] != nil {
+			return text, nil
+		}
+		of["disk"] = tier.Value
+		all[i].Value = of
+		out, err := yaml.Marshal(all)
+		return string(out), err
 	}
-	var err error
-	e.disk, err = disk.Open(disk.Options{
-		Path: path, MaxBytes: max(disk.MinBytes, 4*o.MaxBytes), MeanObjectBytes: 4 << 10,
-		ReadWait: testkit.Patience, ReadDeadline: testkit.Patience, // a machine that does much else is no slow device
-	})
-	must(tb, err)
+	out, err := yaml.Marshal(append(all, yaml.MapItem{Key: "cache", Value: yaml.MapSlice{tier}}))
+	return string(out), err
 }
-
-// tier is the disk as the store has it; nil without.
-func (e *Edge) tier() cache.Disk {
-	if e.disk == nil {
-		return nil
-	}
-	return e.disk
-}
-
-// Disk is where e keeps what it stores; nil without.
-func (e *Edge) Disk() *disk.Store { return e.disk }

@@ -26,7 +26,7 @@ var otherOnDisk = map[string]string{
 // TestScenarios runs every scenario in a bubble of its own, and those that store anything once more where that goes to a disk:
 // the others never come there. The quick run has a tenth of these.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	files, err := filepath.Glob("../edgetest/testdata/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func scenario(t *testing.T, text string, o Options) (stores bool) {
 var scenarioName = regexp.MustCompile(`^([bcfr]_[a-z0-9_]+|i_rfc\d+_\d[a-z0-9_]*)\.txt$`)
 
 func TestEveryScenarioIsShortAndExpectsSomething(t *testing.T) {
-	files, err := filepath.Glob("testdata/*")
+	files, err := filepath.Glob("../edgetest/testdata/*")
 	if err != nil {
 		t.Fatal(err)
 	}
