@@ -15,6 +15,17 @@ const bufferBytes = 1 << 20
 // flushAfter is how long bytes wait in the buffer for more before they are written.
 const flushAfter = 5 * time.Second
 
+// appenders write records to the ends of segments. Only the writer uses them.
+type appenders struct {
+	reclaimer
+	loader   *loader
+	open     [2]*appender // the segments of small and of large records; nil: none yet
+	idle     []*appender  // segments for drafts that none uses
+	headRoom []byte       // memory for the head of the next record
+	serial   uint64       // serial of the last record
+	numbers  uint64       // number of the next segment
+}
+
 // appender is a segment that is being written. It is the writer's.
 type appender struct {
 	seg     *segment
@@ -50,47 +61,43 @@ func (a *appender) fits(n, segment int64) bool {
 }
 
 // begin starts a segment of a kind.
-func (v *volume) begin(kind layout.Kind, alone bool) (*appender, error) {
-	number := v.numbers
+func (w *appenders) begin(kind layout.Kind, alone bool) (*appender, error) {
+	number := w.numbers
 	for range slotCount {
-		if v.slot(number).Load() == nil {
+		if w.segments.slot(number).Load() == nil {
 			break
 		}
 		number++
 	}
-	if v.slot(number).Load() != nil {
+	if w.segments.slot(number).Load() != nil {
 		return nil, errNoRoom
 	}
 	var file *device.File
-	if err := v.call(func() (err error) {
-		file, err = v.dir.Create(segmentName(number), true)
+	if err := w.call(func() (err error) {
+		file, err = w.dir.Create(segmentName(number), true)
 		return noSpace(err)
 	}); err != nil {
 		return nil, err
 	}
-	v.numbers = number + 1
+	w.numbers = number + 1
 	s := &segment{number: number, kind: kind}
 	s.refs.Store(1)
 	s.file.Store(file)
 	s.filling.Do(func() {})
 	s.indexed.Store(true)
-	a := &appender{seg: s, file: file, alone: alone, buffer: make([]byte, 0, min(bufferBytes, v.head.SegmentBytes/4)), since: v.o.Now()}
-	a.buffer = v.head.AppendSegmentHead(a.buffer, layout.SegmentHead{Number: number, Kind: kind})
-	v.mu.Lock()
-	v.segments++
-	v.mu.Unlock()
-	v.direct.Store(file.Direct())
-	v.add(s, layout.Page+layout.FooterBytes(0))
-	v.slot(number).Store(s)
+	a := &appender{seg: s, file: file, alone: alone, buffer: make([]byte, 0, min(bufferBytes, w.head.SegmentBytes/4)), since: w.o.Now()}
+	a.buffer = w.head.AppendSegmentHead(a.buffer, layout.SegmentHead{Number: number, Kind: kind})
+	w.direct.Store(file.Direct())
+	w.segments.begin(s, layout.Page+layout.FooterBytes(0))
 	return a, nil
 }
 
 // store appends a record. It copies the bytes. L says what becomes of the record: store sets entry and end. After an error nothing is
 // appended, and l has been ended.
-func (v *volume) store(r *layout.Record, shape layout.Shape, l pendingRecord) error {
-	a, err := v.appender(shape)
+func (w *appenders) store(r *layout.Record, shape layout.Shape, l pendingRecord) error {
+	a, err := w.appender(shape)
 	if err != nil {
-		v.end(l, r.Hash)
+		w.end(l, r.Hash)
 		return err
 	}
 	offset := a.end()
@@ -99,34 +106,34 @@ func (v *volume) store(r *layout.Record, shape layout.Shape, l pendingRecord) er
 	l.end = offset + shape.Bytes
 	a.landing = append(a.landing, l)
 	a.serial = max(a.serial, r.Serial)
-	v.add(a.seg, shape.Bytes+layout.FooterBytes(a.records())-before)
+	w.segments.add(a.seg, shape.Bytes+layout.FooterBytes(a.records())-before)
 
-	if err := v.fillRecord(a, r, shape, offset); err != nil {
-		v.giveUp(a)
+	if err := w.fillRecord(a, r, shape, offset); err != nil {
+		w.giveUp(a)
 		return err
 	}
 	if a.alone {
-		return v.seal(shape.Kind())
+		return w.seal(shape.Kind())
 	}
 	return nil
 }
 
 // fillRecord appends the bytes of a record for its place.
-func (v *volume) fillRecord(a *appender, r *layout.Record, shape layout.Shape, offset int64) error {
-	head := v.head.AppendHead(v.headRoom[:0], r, shape, a.seg.number, offset)
+func (w *appenders) fillRecord(a *appender, r *layout.Record, shape layout.Shape, offset int64) error {
+	head := w.head.AppendHead(w.headRoom[:0], r, shape, a.seg.number, offset)
 	if cap(head) <= mostHeadKept {
-		v.headRoom = head
+		w.headRoom = head
 	}
-	if err := v.fill(a, head); err != nil {
+	if err := w.fill(a, head); err != nil {
 		return err
 	}
-	if err := v.fillZeros(a, shape.BodyAt-int64(len(head))); err != nil {
+	if err := w.fillZeros(a, shape.BodyAt-int64(len(head))); err != nil {
 		return err
 	}
-	if err := v.fill(a, r.Body); err != nil {
+	if err := w.fill(a, r.Body); err != nil {
 		return err
 	}
-	return v.fillZeros(a, shape.Bytes-shape.BodyAt-shape.BodyBytes)
+	return w.fillZeros(a, shape.Bytes-shape.BodyAt-shape.BodyBytes)
 }
 
 // mostHeadKept bounds the capacity in bytes of the memory that is kept for the next record's head.
@@ -136,15 +143,15 @@ const mostHeadKept = 64 << 10
 var zeros [layout.Page]byte
 
 // appender returns the segment that a record of a shape belongs to, with room for it.
-func (v *volume) appender(shape layout.Shape) (*appender, error) {
-	kind, segment := shape.Kind(), v.head.SegmentBytes
-	at := &v.open[kind-1]
+func (w *appenders) appender(shape layout.Shape) (*appender, error) {
+	kind, segment := shape.Kind(), w.head.SegmentBytes
+	at := &w.open[kind-1]
 	alone := shape.Bytes+2*layout.Page+layout.FooterBytes(1) > segment
 	if *at != nil && (alone || !(*at).fits(shape.Bytes, segment)) {
-		_ = v.seal(kind) // even after an error the segment is not open any more
+		_ = w.seal(kind) // even after an error the segment is not open any more
 	}
 	if *at == nil {
-		a, err := v.begin(kind, alone)
+		a, err := w.begin(kind, alone)
 		if err != nil {
 			return nil, err
 		}
@@ -154,16 +161,16 @@ func (v *volume) appender(shape layout.Shape) (*appender, error) {
 }
 
 // fill appends b to the buffer, and writes the buffer whenever it is full.
-func (v *volume) fill(a *appender, b []byte) error {
+func (w *appenders) fill(a *appender, b []byte) error {
 	if len(a.buffer) == 0 && len(b) > 0 {
-		a.since = v.o.Now()
+		a.since = w.o.Now()
 	}
 	for len(b) > 0 {
 		n := min(len(b), cap(a.buffer)-len(a.buffer))
 		a.buffer = append(a.buffer, b[:n]...)
 		b = b[n:]
 		if len(a.buffer) == cap(a.buffer) {
-			if err := v.write(a); err != nil {
+			if err := w.write(a); err != nil {
 				return err
 			}
 		}
@@ -172,10 +179,10 @@ func (v *volume) fill(a *appender, b []byte) error {
 }
 
 // fillZeros is fill for n zeros.
-func (v *volume) fillZeros(a *appender, n int64) error {
+func (w *appenders) fillZeros(a *appender, n int64) error {
 	for n > 0 {
 		part := min(n, int64(len(zeros)))
-		if err := v.fill(a, zeros[:part]); err != nil {
+		if err := w.fill(a, zeros[:part]); err != nil {
 			return err
 		}
 		n -= part
@@ -184,16 +191,16 @@ func (v *volume) fillZeros(a *appender, n int64) error {
 }
 
 // flush writes the buffer, up to the end of a page.
-func (v *volume) flush(a *appender) error {
+func (w *appenders) flush(a *appender) error {
 	if pad := layout.Align(a.end(), layout.Page) - a.end(); pad > 0 {
 		a.buffer = append(a.buffer, make([]byte, pad)...)
-		v.add(a.seg, pad)
+		w.segments.add(a.seg, pad)
 	}
 	if len(a.buffer) == 0 {
 		return nil
 	}
-	if err := v.write(a); err != nil {
-		v.giveUp(a)
+	if err := w.write(a); err != nil {
+		w.giveUp(a)
 		return err
 	}
 	return nil
@@ -201,47 +208,45 @@ func (v *volume) flush(a *appender) error {
 
 // write writes the buffer, which is of whole pages, and indexes the records that are complete in the file by then. Removals of the records
 // that these replace are logged first.
-func (v *volume) write(a *appender) error {
+func (w *appenders) write(a *appender) error {
 	for i, l := range a.landing { // before it is written: it may have been replaced by a record that is written already
-		if !l.dead && v.isDead(l) {
-			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+		if !l.dead && w.isDead(l) {
+			w.log.add(w.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
 			a.landing[i].dead = true
 		}
 	}
-	if err := v.logRemovals(); err != nil {
+	if err := w.logRemovals(); err != nil {
 		return err
 	}
-	began := v.o.Now()
-	if err := v.call(func() error {
+	began := w.o.Now()
+	if err := w.call(func() error {
 		_, err := a.file.WriteAt(a.buffer, a.at)
 		return noSpace(err)
 	}); err != nil {
 		return err
 	}
 	n := int64(len(a.buffer))
-	v.counts.wrote(n, v.o.Now().Sub(began))
-	v.rate.spend(n)
-	v.mu.Lock()
-	v.written += uint64(n) //nolint:gosec // above 0
-	v.mu.Unlock()
+	w.counts.wrote(n, w.o.Now().Sub(began))
+	w.rate.spend(n)
+	w.segments.wrote(n)
 	a.at += n
 	a.buffer = a.buffer[:0]
-	v.land(a)
+	w.land(a)
 	return nil
 }
 
 // isDead reports whether the record was removed or replaced before it was indexed.
-func (v *volume) isDead(l pendingRecord) bool {
+func (w *appenders) isDead(l pendingRecord) bool {
 	if l.put != nil {
-		return v.queue.isGone(l.put)
+		return w.queue.isGone(l.put)
 	}
-	_, ok := v.index.Hits(l.entry.Hash, l.from)
+	_, ok := w.index.Hits(l.entry.Hash, l.from)
 	return !ok
 }
 
 // land indexes the records that have been written.
-func (v *volume) land(a *appender) {
-	v.announce(a)
+func (w *appenders) land(a *appender) {
+	w.announce(a)
 	n := 0
 	for _, l := range a.landing {
 		if l.end > a.at {
@@ -251,11 +256,11 @@ func (v *volume) land(a *appender) {
 		p := place(a.seg.number, l.entry.Offset, l.entry.Bytes)
 		landed := false
 		if l.put == nil {
-			landed = v.index.Swap(l.entry.Hash, l.from, p)
+			landed = w.index.Swap(l.entry.Hash, l.from, p)
 		} else {
-			landed = v.queue.finish(l.put, func() {
-				if lost, was := v.index.Put(l.entry.Hash, p); was {
-					v.lost(lost)
+			landed = w.queue.finish(l.put, func() {
+				if lost, was := w.index.Put(l.entry.Hash, p); was {
+					w.lost(lost)
 				}
 			})
 		}
@@ -267,116 +272,101 @@ func (v *volume) land(a *appender) {
 			continue
 		}
 		if !l.dead {
-			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+			w.log.add(w.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
 		}
 		if a.seg.kind == layout.Large { // the hand finds its bytes by the entry, if they cannot be freed when the segment is sealed
 			a.entries = layout.AppendEntry(a.entries, l.entry)
-			v.freeLogged(freeing{seg: a.seg, offset: l.entry.Offset, bytes: l.entry.Bytes, logged: true})
+			w.freeLogged(freeing{seg: a.seg, offset: l.entry.Offset, bytes: l.entry.Bytes, logged: true})
 		}
 	}
 	a.landing = a.landing[:copy(a.landing, a.landing[n:])]
-	v.watchIndex()
+	w.loader.watchIndex()
 }
 
 // announce notes the records that land is about to index, so that an index that grows meanwhile misses none.
-func (v *volume) announce(a *appender) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+func (w *appenders) announce(a *appender) {
 	for _, l := range a.landing {
 		if l.end > a.at {
 			return
 		}
-		a.seg.fresh = append(a.seg.fresh, index.Entry{Hash: l.entry.Hash, Place: place(a.seg.number, l.entry.Offset, l.entry.Bytes)})
+		w.segments.announce(a.seg, l.entry)
 	}
 }
 
 // seal ends the open segment of a kind: it writes the footer and syncs once.
-func (v *volume) seal(kind layout.Kind) error {
-	a := v.open[kind-1]
+func (w *appenders) seal(kind layout.Kind) error {
+	a := w.open[kind-1]
 	if a == nil {
 		return nil
 	}
-	if err := v.flush(a); err != nil {
+	if err := w.flush(a); err != nil {
 		return err
 	}
-	v.open[kind-1] = nil
-	return v.sealOff(a)
+	w.open[kind-1] = nil
+	return w.sealOff(a)
 }
 
 // sealOff writes the footer of a segment, syncs it, and lets a hand find it.
-func (v *volume) sealOff(a *appender) error {
+func (w *appenders) sealOff(a *appender) error {
 	t := layout.Trailer{
 		Number: a.seg.number, Kind: a.seg.kind, Entries: int64(len(a.entries) / layout.EntryBytes), EntriesAt: a.at,
 		Sum: layout.Sum(a.entries), Serial: a.serial,
 	}
 	a.seg.footer = layout.FooterBytes(t.Entries)
-	v.add(a.seg, a.at+a.seg.footer-a.seg.end(v))
-	err := v.finish(a.file, a.entries, t)
+	w.segments.add(a.seg, a.at+a.seg.footer-w.segments.end(a.seg))
+	err := w.finish(a.file, a.entries, t)
 	if err != nil {
 		a.seg.entries = a.entries
 	}
-	v.list(a.seg)
-	v.freeWaiting(a.seg)
+	a.seg.seen = w.o.Now()
+	w.segments.list(a.seg)
+	w.freeWaiting(a.seg)
 	return err
 }
 
 // finish writes the footer of a segment, and syncs the file.
-func (v *volume) finish(f *device.File, entries []byte, t layout.Trailer) error {
-	b := v.head.AppendFooter(make([]byte, 0, max(layout.FooterBytes(t.Entries), bufferBytes/16)), entries, t)
-	err := v.call(func() error {
+func (w *appenders) finish(f *device.File, entries []byte, t layout.Trailer) error {
+	b := w.head.AppendFooter(make([]byte, 0, max(layout.FooterBytes(t.Entries), bufferBytes/16)), entries, t)
+	err := w.call(func() error {
 		_, err := f.WriteAt(b, t.EntriesAt)
 		return noSpace(err)
 	})
 	if err == nil {
-		v.counts.wrote(int64(len(b)), 0)
-		v.rate.spend(int64(len(b)))
-		err = v.call(f.Sync)
+		w.counts.wrote(int64(len(b)), 0)
+		w.rate.spend(int64(len(b)))
+		err = w.call(f.Sync)
 	}
 	if err == nil {
-		err = v.call(f.Done)
+		err = w.call(f.Done)
 	}
 	return err
 }
 
-// list lets a hand find s.
-func (v *volume) list(s *segment) {
-	s.seen = v.o.Now()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	s.listed, s.fresh = true, nil
-	s.visited = v.written
-	if s.kind == layout.Large && v.punches.Load() {
-		v.large = insert(v.large, s)
-	} else {
-		v.small = insert(v.small, s)
-	}
-}
-
 // giveUp ends a segment that cannot be written to. Its records stay.
-func (v *volume) giveUp(a *appender) {
-	if v.open[a.seg.kind-1] != a {
+func (w *appenders) giveUp(a *appender) {
+	if w.open[a.seg.kind-1] != a {
 		return
 	}
-	v.open[a.seg.kind-1] = nil
-	cut := v.call(func() error { return a.file.Cut(a.at) })
+	w.open[a.seg.kind-1] = nil
+	cut := w.call(func() error { return a.file.Cut(a.at) })
 	for _, l := range a.landing {
 		if cut != nil && !l.dead { // it may be in the file, and is found there without a footer
-			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
-			v.changed(l.entry.Hash)
+			w.log.add(w.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+			w.changed(l.entry.Hash)
 		}
-		v.end(l, l.entry.Hash)
+		w.end(l, l.entry.Hash)
 	}
 	a.landing = nil
-	_ = v.sealOff(a)
+	_ = w.sealOff(a)
 }
 
 // end ends a pending record that is not indexed.
-func (v *volume) end(l pendingRecord, h uint64) {
+func (w *appenders) end(l pendingRecord, h uint64) {
 	if l.put != nil {
-		v.queue.finish(l.put, nil)
-		v.counts.dropped.Add(1)
-	} else if v.index.Remove(h, l.from) {
-		v.counts.failedMoves.Add(1)
+		w.queue.finish(l.put, nil)
+		w.counts.dropped.Add(1)
+	} else if w.index.Remove(h, l.from) {
+		w.counts.failedMoves.Add(1)
 	}
 }
 
@@ -385,3 +375,19 @@ var errNoSpace = errors.New("the file system is full")
 
 // errNoRoom says that nothing is left to evict.
 var errNoRoom = errors.New("disk: nothing left to evict")
+
+// writeAt writes b, of whole pages, to the file of a.
+func (w *appenders) writeAt(a *appender, b []byte, offset int64) error {
+	began := w.o.Now()
+	if err := w.call(func() error {
+		_, err := a.file.WriteAt(b, offset)
+		return noSpace(err)
+	}); err != nil {
+		return err
+	}
+	n := int64(len(b))
+	w.counts.wrote(n, w.o.Now().Sub(began))
+	w.rate.spend(n)
+	w.segments.wrote(n)
+	return nil
+}

@@ -16,7 +16,8 @@ import (
 // Directory is a directory that no Store has open, for an operator to inspect. One goroutine at a time uses it. If a loss of power has left
 // a record there twice, it shows both.
 type Directory struct {
-	v        *volume // only dir, head and o are used
+	journal  journal // nothing is written to it but in Commit
+	release  func()  // ends the claim on the directory
 	segments []*segment
 	stats    DirectoryStats
 	dropped  []layout.Removed
@@ -40,7 +41,10 @@ func OpenDirectory(path string) (*Directory, error) {
 		release()
 		return nil, fmt.Errorf("disk tier: %w", err)
 	}
-	d := &Directory{v: &volume{o: Options{Path: path, Now: clock}, dir: dir, release: release, counts: &counts{}, patches: newPatches(1 << 30), readOnly: true}}
+	d := &Directory{release: release, journal: journal{shared: &shared{
+		o: Options{Path: path, Now: clock}, counts: &counts{}, files: files{dir: dir}, health: health{now: clock},
+		abilities: abilities{readOnly: true}, patches: newPatches(1 << 30),
+	}}}
 	if err := d.list(); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("disk tier %s: %w", path, err)
@@ -79,26 +83,26 @@ func Usable(o Options) error {
 
 // Close releases the directory.
 func (d *Directory) Close() {
-	if d.v.notes != nil {
-		_ = d.v.notes.Close()
+	if d.journal.notes != nil {
+		_ = d.journal.notes.Close()
 	}
-	_ = d.v.dir.Close()
-	d.v.release()
+	_ = d.journal.dir.Close()
+	d.release()
 }
 
 // Path returns the path of the directory.
-func (d *Directory) Path() string { return d.v.o.Path }
+func (d *Directory) Path() string { return d.journal.o.Path }
 
 // Stats returns the numbers at the time the directory was opened.
 func (d *Directory) Stats() DirectoryStats { return d.stats }
 
 // list finds the segments, and which of their records were removed.
 func (d *Directory) list() (err error) {
-	files, err := d.v.dir.List()
+	files, err := d.journal.dir.List()
 	if err != nil {
 		return err
 	}
-	d.v.head, err = readHeader(filepath.Join(d.v.o.Path, headerName))
+	d.journal.head, err = readHeader(filepath.Join(d.journal.o.Path, headerName))
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := empty(files); err != nil {
 			return err
@@ -108,7 +112,7 @@ func (d *Directory) list() (err error) {
 	if err != nil {
 		return err
 	}
-	d.stats.SegmentBytes = d.v.head.SegmentBytes
+	d.stats.SegmentBytes = d.journal.head.SegmentBytes
 	byNumber := map[uint64]*segment{}
 	for _, f := range files {
 		if !f.Regular {
@@ -128,19 +132,19 @@ func (d *Directory) list() (err error) {
 
 // listRemovals applies the log of removals to the segments.
 func (d *Directory) listRemovals(byNumber map[uint64]*segment) error {
-	g, err := d.v.readRemovals()
+	g, err := d.journal.readRemovals()
 	if err == nil {
-		err = d.v.readNote(&g)
+		err = d.journal.readNote(&g)
 	}
 	for _, p := range g.patched {
-		d.v.patches.put(place(p.Segment, p.Offset, 0), patchedOf(p))
+		d.journal.patches.put(place(p.Segment, p.Offset, 0), patchedOf(p))
 	}
 	for _, r := range g.removed {
 		if s := byNumber[r.Segment]; s != nil {
 			s.removed = append(s.removed, r.Offset)
 		}
 	}
-	if err == nil && g.lost(d.v.noted, d.v.noteTurn) {
+	if err == nil && g.lost(d.journal.noted, d.journal.turn) {
 		return errRemovalsLost
 	}
 	return err
@@ -156,35 +160,35 @@ func (d *Directory) Commit() error {
 	if len(d.dropped) == 0 {
 		return nil
 	}
-	old, err := d.v.readRemovals()
+	old, err := d.journal.readRemovals()
 	if err != nil {
 		return err
 	}
 	var b []byte
 	for _, r := range slices.Concat(old.removed, d.dropped) {
-		b = d.v.head.AppendRemoved(b, r)
+		b = d.journal.head.AppendRemoved(b, r)
 	}
-	b = d.v.patches.appendAll(b, d.v.head)
-	if err := d.v.replaceRemovals(b); err != nil {
+	b = d.journal.patches.appendAll(b, d.journal.head)
+	if err := d.journal.replaceRemovals(b); err != nil {
 		return fmt.Errorf(removalsName+": %w", err)
 	}
-	_ = d.v.log.file.Close() // it is synced
-	d.v.log, d.dropped = nil, nil
-	return d.v.dir.Sync()
+	_ = d.journal.log.file.Close() // it is synced
+	d.journal.log, d.dropped = nil, nil
+	return d.journal.dir.Sync()
 }
 
 // Clear removes all records, and their files.
 func (d *Directory) Clear() error {
 	for _, s := range d.segments {
-		if err := d.v.dir.Remove(segmentName(s.number)); notThere(err) != nil {
+		if err := d.journal.dir.Remove(segmentName(s.number)); notThere(err) != nil {
 			return err
 		}
 	}
 	for _, name := range [...]string{lastRemovals, removalsName} {
-		if err := d.v.dir.Remove(name); notThere(err) != nil {
+		if err := d.journal.dir.Remove(name); notThere(err) != nil {
 			return err
 		}
 	}
 	d.segments = nil
-	return d.v.dir.Sync()
+	return d.journal.dir.Sync()
 }

@@ -186,8 +186,8 @@ func openDirectoryOnce(t *testing.T, path string) *Directory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.v.release() // a Store may have it beside
-	d.v.release = func() {}
+	d.release() // a Store may have it beside
+	d.release = func() {}
 	t.Cleanup(d.Close)
 	return d
 }

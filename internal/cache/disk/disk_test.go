@@ -124,9 +124,9 @@ func settle(t *testing.T, s *Store) {
 func filled(t *testing.T, s *Store) {
 	t.Helper()
 	v := s.volume.Load()
-	for i := range v.slots {
-		if seg := v.slots[i].Load(); seg != nil {
-			v.fillIn(seg)
+	for i := range v.segments.slots {
+		if seg := v.segments.slots[i].Load(); seg != nil {
+			v.loader.fillIn(seg)
 		}
 	}
 }

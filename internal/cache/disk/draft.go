@@ -25,7 +25,7 @@ type Draft struct {
 	buffer []byte // bytes that wait to be written
 	sums   []byte // checksums of the chunks that do not wait
 	put    *reserved
-	pledge int64 // bytes of the range, counted in volume.pledged
+	pledge int64 // bytes of the range, counted in drafts.pledged
 	err    error // why it was given up
 	ended  bool
 }
@@ -67,8 +67,8 @@ func (v *volume) create(s *Store, h uint64, length, head int64) (*Draft, error) 
 		return nil, ErrOff
 	case !v.rate.allows(v.o.Now()) || v.rate.beyond(length, borrowed):
 		return nil, ErrRate
-	case v.drafts.Add(1) > maxDrafts:
-		v.drafts.Add(-1)
+	case v.drafts.open.Add(1) > maxDrafts:
+		v.drafts.open.Add(-1)
 		return nil, ErrBusy
 	}
 	d := &Draft{s: s, v: v, hash: h, length: length, bodyAt: layout.HeadRoom(head, most)}
@@ -148,7 +148,7 @@ func (d *Draft) hand() error {
 	if pad := layout.Align(int64(len(b)), layout.Page) - int64(len(b)); pad > 0 {
 		b = append(b, make([]byte, pad)...)
 	}
-	return d.v.queue.piece(int64(len(b)), func() error { d.v.writePiece(r, b, want); return nil })
+	return d.v.queue.piece(int64(len(b)), func() error { d.v.writer.writePiece(r, b, want); return nil })
 }
 
 // pledgeRoom checks that the bytes received so far may be stored, and reserves them.
@@ -165,8 +165,8 @@ func (d *Draft) pledgeRoom() error {
 	if more <= 0 {
 		return nil
 	}
-	if all := d.v.pledged.Add(more); all > more && all > d.v.o.MaxBytes/draftShare {
-		d.v.pledged.Add(-more)
+	if all := d.v.drafts.pledged.Add(more); all > more && all > d.v.o.MaxBytes/draftShare {
+		d.v.drafts.pledged.Add(-more)
 		return ErrBusy
 	}
 	d.pledge += more
@@ -223,7 +223,7 @@ func (d *Draft) commit(key, block []byte) error {
 	v, r := d.v, d.put
 	p := &put{Record: layout.Record{Hash: d.hash, Key: key, Block: block, Sums: d.sums}, shape: shape, draft: true}
 	v.forgot.add(d.hash)
-	done := v.queue.publish(p, func() error { return v.publish(r, p) })
+	done := v.queue.publish(p, func() error { return v.writer.publish(r, p) })
 	d.put = nil // the writer ends it
 	timer := time.NewTimer(v.o.ReadDeadline)
 	defer timer.Stop()
@@ -242,10 +242,10 @@ func (d *Draft) Abort() {
 	d.ended = true
 	d.buffer = nil
 	if r := d.put; r != nil {
-		d.v.queue.ask(func() error { d.v.unreserve(r); return nil })
+		d.v.queue.ask(func() error { d.v.writer.unreserve(r); return nil })
 	}
-	d.v.pledged.Add(-d.pledge)
-	d.v.drafts.Add(-1)
+	d.v.drafts.pledged.Add(-d.pledge)
+	d.v.drafts.open.Add(-1)
 }
 
 var errAborted = errors.New("disk: the draft was aborted")

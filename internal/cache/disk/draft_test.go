@@ -156,7 +156,7 @@ func TestAnAbortedDraftLeavesNothing(t *testing.T) {
 		holds(t, s, n, 1, 50_000)
 	}
 	st := s.Stats()
-	if got := onDisk(t, path); st.Bytes > before+idleDrafts*3*4096 || got > st.Bytes || st.Drafts != 0 || s.volume.Load().pledged.Load() != 0 {
+	if got := onDisk(t, path); st.Bytes > before+idleDrafts*3*4096 || got > st.Bytes || st.Drafts != 0 || s.volume.Load().drafts.pledged.Load() != 0 {
 		t.Errorf("%d bytes, %d on the disk, before %d; %+v", st.Bytes, got, before, st)
 	}
 }
@@ -474,7 +474,7 @@ func TestDraftsBesideAllElse(t *testing.T) {
 	readers.Wait()
 	settle(t, s)
 	until(t, "the writer is done with the drafts", func() bool { return s.Stats().WaitingBytes == 0 }) // which no flush waits for
-	if st := s.Stats(); st.Damaged != 0 || st.Drafts != 0 || s.volume.Load().pledged.Load() != 0 {
+	if st := s.Stats(); st.Damaged != 0 || st.Drafts != 0 || s.volume.Load().drafts.pledged.Load() != 0 {
 		t.Errorf("got %+v", st)
 	}
 }

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
@@ -38,10 +37,10 @@ type part struct {
 }
 
 // parts returns what is being written. Only the writer may call it.
-func (v *volume) parts() parts {
-	p := parts{next: v.numbers, moved: v.counts.rewrites.Load()}
-	writing := append(v.open[:], v.idle...)
-	for _, r := range v.drafting {
+func (w *writer) parts() parts {
+	p := parts{next: w.numbers, moved: w.counts.rewrites.Load()}
+	writing := append(w.open[:], w.idle...)
+	for _, r := range w.drafting {
 		writing = append(writing, r.a)
 	}
 	for _, a := range writing {
@@ -63,13 +62,13 @@ func (v *volume) each(visit func(*Item) bool) error {
 			return errStopped
 		}
 	}
-	pace := pacer{v: v, perSecond: v.o.SweepRate, began: v.o.Now()}
+	pace := pacer{v: &v.shared, perSecond: v.o.SweepRate, began: v.o.Now()}
 	for from := uint64(0); ; {
 		now, err := v.askParts()
 		if err != nil {
 			return err
 		}
-		for _, s := range v.listedFrom(from) {
+		for _, s := range v.segments.listedFrom(from) {
 			if err := v.eachSealed(s, &pace, visit); err != nil {
 				return err
 			}
@@ -96,34 +95,14 @@ func (v *volume) removePut(p *put) {
 	v.changed(p.Hash)
 }
 
-// stopping reports whether v is being closed.
-func (v *volume) stopping() bool {
-	select {
-	case <-v.stop:
-		return true
-	default:
-		return false
-	}
-}
-
 // askParts asks the writer for its parts.
 func (v *volume) askParts() (parts, error) {
 	answer := make(chan parts, 1)
-	err := v.wait(v.queue.ask(func() error { answer <- v.parts(); return nil }), nil)
+	err := v.wait(v.queue.ask(func() error { answer <- v.writer.parts(); return nil }), nil)
 	if err != nil {
 		return parts{}, err
 	}
 	return <-answer, nil
-}
-
-// listedFrom returns the segments that are not being written, from a number on and in order.
-func (v *volume) listedFrom(number uint64) []*segment {
-	v.mu.Lock()
-	all := slices.Concat(v.small, v.large)
-	v.mu.Unlock()
-	all = slices.DeleteFunc(all, func(s *segment) bool { return s.number < number })
-	slices.SortFunc(all, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
-	return all
 }
 
 // eachSealed calls visit with the records of a segment that is sealed, or was given up.
@@ -132,11 +111,11 @@ func (v *volume) eachSealed(s *segment, pace *pacer, visit func(*Item) bool) err
 		return nil
 	}
 	defer s.letGo()
-	v.fillIn(s)
+	v.loader.fillIn(s)
 	if s.file.Load() == nil { // it cannot be read, and none of its records is in the index
 		return nil
 	}
-	entries, err := v.footerOf(s)
+	entries, err := v.loader.footerOf(s)
 	if err != nil {
 		return err
 	}
@@ -155,7 +134,7 @@ func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit f
 			return nil // the records with hits have moved
 		}
 		v.pins.add(p, 1)
-		h.v, h.seg, h.at, h.hash, h.chunkAt = v, s, p, e.Hash, -1
+		h.r, h.seg, h.at, h.hash, h.chunkAt = &v.reader, s, p, e.Hash, -1
 		hits, ok := v.index.Hits(e.Hash, p)
 		if !ok {
 			h.Close()
@@ -183,7 +162,7 @@ func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit f
 		case errors.Is(err, ErrSlow) || errors.Is(err, ErrOff):
 			return err
 		case err != nil: // then it is not found either
-			v.reject(e.Hash, p, err)
+			v.reader.reject(e.Hash, p, err)
 		case !goOn:
 			return errStopped
 		}
@@ -210,7 +189,7 @@ func (h *Hit) readHead() (layout.Head, error) {
 	if err := h.fetch(0, offset, min(layout.Page, layout.ClassBytes(h.at.Class))); err != nil {
 		return layout.Head{}, err
 	}
-	shape, err := h.v.head.Need(h.buf, h.seg.number, offset)
+	shape, err := h.r.head.Need(h.buf, h.seg.number, offset)
 	if err != nil {
 		return layout.Head{}, ErrDamaged
 	}
@@ -219,7 +198,7 @@ func (h *Hit) readHead() (layout.Head, error) {
 			return layout.Head{}, err
 		}
 	}
-	head, err := h.v.head.ParseHead(h.buf, h.seg.number, offset)
+	head, err := h.r.head.ParseHead(h.buf, h.seg.number, offset)
 	if err != nil {
 		return head, ErrDamaged
 	}

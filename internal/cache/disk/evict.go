@@ -16,101 +16,93 @@ const (
 
 const crowdedTimes = 3
 
+// evictor makes room for records. Only the writer uses it.
+type evictor struct {
+	appenders
+	hand   hand
+	stayed int // segments of small records that stayed since makeRoom began
+}
+
 // reserve is how many bytes of the limit are kept free to rewrite records before their segment leaves.
-func (v *volume) reserve() int64 { return v.head.SegmentBytes * 5 / 8 }
+func (w *evictor) reserve() int64 { return w.head.SegmentBytes * 5 / 8 }
 
 // makeRoom evicts until n more bytes fit.
-func (v *volume) makeRoom(n int64) error {
-	v.stayed = 0
+func (w *evictor) makeRoom(n int64) error {
+	w.stayed = 0
 	n += 2*layout.Page + layout.FooterBytes(1) // for a segment that may have to be begun
 	for tries := 0; ; tries++ {
-		v.mu.Lock()
-		over := v.used + n + v.reserve() - v.limit
-		segments := len(v.small) + len(v.large)
-		v.mu.Unlock()
+		over, segments := w.segments.over(n + w.reserve())
 		if over <= 0 {
 			return nil
 		}
-		if segments == 0 || tries > 5*(segments+1) || v.failed() {
-			if v.sealForRoom() {
+		if segments == 0 || tries > 5*(segments+1) || w.failed() {
+			if w.sealForRoom() {
 				continue
 			}
 			return errNoRoom
 		}
-		v.evict(over)
+		w.evict(over)
 	}
 }
 
 // sealForRoom seals the open segments, so that they can be evicted: in a cache that has no others.
-func (v *volume) sealForRoom() bool {
-	sealed := v.endIdle()
+func (w *evictor) sealForRoom() bool {
+	sealed := w.endIdle()
 	for _, kind := range []layout.Kind{layout.Small, layout.Large} {
-		if a := v.open[kind-1]; a != nil && a.records() > 0 && !v.failed() {
-			sealed = v.seal(kind) == nil || sealed
+		if a := w.open[kind-1]; a != nil && a.records() > 0 && !w.failed() {
+			sealed = w.seal(kind) == nil || sealed
 		}
 	}
 	return sealed
 }
 
 // evict takes one step: the segment visited longest ago is evicted, or the hand passes over it.
-func (v *volume) evict(over int64) {
-	v.mu.Lock()
-	small, large := oldest(v.small), oldest(v.large)
-	v.mu.Unlock()
+func (w *evictor) evict(over int64) {
+	small, large := w.segments.oldest()
 	switch {
 	case large != nil && (small == nil || large.visited < small.visited):
-		v.sweep(large, over)
+		w.sweep(large, over)
 	case small != nil:
-		v.drop(small)
+		w.drop(small)
 	}
-}
-
-func oldest(all []*segment) *segment {
-	if len(all) == 0 {
-		return nil
-	}
-	return all[0]
 }
 
 // drop evicts a segment and rewrites its records with hits; or it lets the segment stay for a lap.
-func (v *volume) drop(s *segment) {
-	v.fillIn(s)
-	v.hidden.Add(1) // until its file is gone: of a record that is evicted and then replaced, nothing is logged
-	v.mu.Lock()
-	other := !slices.Contains(v.small, s)
-	v.mu.Unlock()
-	if other { // it turned out to have large records, or to be foreign
-		v.hidden.Add(-1)
+func (w *evictor) drop(s *segment) {
+	w.loader.fillIn(s)
+	w.hidden.Add(1)             // until its file is gone: of a record that is evicted and then replaced, nothing is logged
+	if !w.segments.isSmall(s) { // it turned out to have large records, or to be foreign
+		w.hidden.Add(-1)
 		return
 	}
-	entries, err := v.entriesOf(s)
+	entries, err := w.entriesOf(s)
 	if err == nil {
-		l := v.takeHits(s, entries)
-		if v.stays(l) {
-			v.hidden.Add(-1)
-			v.stay(s)
+		l := w.takeHits(s, entries)
+		if w.stays(l) {
+			w.hidden.Add(-1)
+			w.stay(s)
 			return
 		}
-		v.rewrite(s, v.chosen(s, l))
+		w.rewrite(s, w.chosen(s, l))
 	}
-	v.unlink(s)
-	v.hidden.Add(-1)
+	w.unlink(s)
+	w.hidden.Add(-1)
 }
 
 // chosen returns the records of s to rewrite: those with the most hits, as far as rewriteShare allows. It removes the others from the
 // index.
-func (v *volume) chosen(s *segment, l lap) []layout.Entry {
-	v.counts.evictedAfter(v.o.Now().Sub(s.seen))
-	v.evictAll(s, l.cold, true)
-	v.evictAll(s, l.neverHit, false)
-	budget := int64(rewriteShare * float64(v.head.SegmentBytes))
+func (w *evictor) chosen(s *segment, l lap) []layout.Entry {
+	w.counts.evictedAfter(w.o.Now().Sub(s.seen))
+	w.evictAll(s, l.cold, true)
+	w.evictAll(s, l.neverHit, false)
+	budget := int64(rewriteShare * float64(w.head.SegmentBytes))
 	var chosen []layout.Entry
 	for _, class := range [][]layout.Entry{l.wanted[3], l.wanted[2], l.wanted[1]} {
 		for _, e := range class {
 			if budget -= e.Bytes + layout.EntryBytes; budget >= 0 {
 				chosen = append(chosen, e)
-			} else if v.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
-				v.counts.evictedInDemand(e.Bytes, s.kind)
+			} else if w.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
+				w.counts.evictedInDemand(e.Bytes, s.kind)
 			}
 		}
 	}
@@ -119,55 +111,55 @@ func (v *volume) chosen(s *segment, l lap) []layout.Entry {
 }
 
 // evictAll evicts records of s. Hit says whether they were ever hit.
-func (v *volume) evictAll(s *segment, entries []layout.Entry, hit bool) {
+func (w *evictor) evictAll(s *segment, entries []layout.Entry, hit bool) {
 	for _, e := range entries {
-		if v.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
-			v.counts.evicted(e.Bytes, s.kind, hit)
+		if w.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
+			w.counts.evicted(e.Bytes, s.kind, hit)
 		}
 	}
 }
 
 // rewrite writes records of s to another segment. A record that cannot be read is lost.
-func (v *volume) rewrite(s *segment, entries []layout.Entry) {
+func (w *evictor) rewrite(s *segment, entries []layout.Entry) {
 	var b []byte
 	touched := false
 	for _, e := range entries {
 		from := place(s.number, e.Offset, e.Bytes)
 		b = slices.Grow(b[:0], int(e.Bytes))[:e.Bytes]
-		err := v.call(func() error { _, err := s.file.Load().ReadAt(b, e.Offset); return err })
+		err := w.call(func() error { _, err := s.file.Load().ReadAt(b, e.Offset); return err })
 		var head layout.Head
 		if err == nil {
-			head, err = v.head.ParseHead(b, s.number, e.Offset)
+			head, err = w.head.ParseHead(b, s.number, e.Offset)
 		}
 		if err != nil || head.BodyAt+head.BodyBytes > e.Bytes || !head.Check(b[head.BodyAt:][:head.BodyBytes], 0) {
-			if v.index.Remove(e.Hash, from) {
-				v.counts.damaged.Add(1)
+			if w.index.Remove(e.Hash, from) {
+				w.counts.damaged.Add(1)
 			}
 			continue
 		}
 		r := layout.Record{Hash: head.Hash, Serial: head.Serial, Key: head.Key, Block: head.Block, Body: b[head.BodyAt:][:head.BodyBytes]}
-		if v.store(&r, v.fold(&r, head.Shape, from), pendingRecord{from: from}) == nil {
-			v.counts.rewrote(e.Bytes)
+		if w.store(&r, w.fold(&r, head.Shape, from), pendingRecord{from: from}) == nil {
+			w.counts.rewrote(e.Bytes)
 			touched = true
 		}
 	}
-	if a := v.open[s.kind-1]; touched && a != nil {
-		_ = v.flush(a) // before their old places go
+	if a := w.open[s.kind-1]; touched && a != nil {
+		_ = w.flush(a) // before their old places go
 	}
 }
 
 // fold applies the Patch of the record at from to its block. It returns the new shape of the record.
-func (v *volume) fold(r *layout.Record, shape layout.Shape, from index.Place) layout.Shape {
-	p, ok := v.patches.find(from, r.Serial)
-	if !ok || v.o.Fold == nil {
+func (w *evictor) fold(r *layout.Record, shape layout.Shape, from index.Place) layout.Shape {
+	p, ok := w.patches.find(from, r.Serial)
+	if !ok || w.o.Fold == nil {
 		return shape
 	}
-	block := v.o.Fold(r.Block, p)
+	block := w.o.Fold(r.Block, p)
 	if block == nil {
 		return shape
 	}
 	folded, err := layout.ShapeOf(len(r.Key), len(block), int64(len(r.Body)))
-	if err != nil || folded.Bytes > max(shape.Bytes, v.head.SegmentBytes/4) {
+	if err != nil || folded.Bytes > max(shape.Bytes, w.head.SegmentBytes/4) {
 		return shape
 	}
 	r.Block = block
@@ -182,18 +174,18 @@ type hand struct {
 }
 
 // sweep moves the hand over s until over bytes are free or s is done.
-func (v *volume) sweep(s *segment, over int64) {
-	h := &v.hand
+func (w *evictor) sweep(s *segment, over int64) {
+	h := &w.hand
 	if h.seg != s {
-		v.fillIn(s)
-		entries, err := v.entriesOf(s)
+		w.loader.fillIn(s)
+		entries, err := w.entriesOf(s)
 		if err != nil {
-			v.unlink(s)
+			w.unlink(s)
 			return
 		}
 		*h = hand{seg: s, entries: entries}
 	}
-	v.counts.evictedAfter(v.o.Now().Sub(s.seen))
+	w.counts.evictedAfter(w.o.Now().Sub(s.seen))
 	var out []freeing
 	for ; h.at < len(h.entries) && over > 0; h.at++ {
 		e := h.entries[h.at]
@@ -201,135 +193,50 @@ func (v *volume) sweep(s *segment, over int64) {
 			continue
 		}
 		p := place(s.number, e.Offset, e.Bytes)
-		switch had, ok := v.coolAll(e.Hash, p); {
+		switch had, ok := w.coolAll(e.Hash, p); {
 		case ok && had > 0:
 			s.asked.set(h.at)
 			continue
-		case ok && v.index.Remove(e.Hash, p):
-			v.counts.evicted(e.Bytes, s.kind, s.asked.has(h.at))
+		case ok && w.index.Remove(e.Hash, p):
+			w.counts.evicted(e.Bytes, s.kind, s.asked.has(h.at))
 		}
 		over -= e.Bytes
 		out = append(out, freeing{seg: s, offset: e.Offset, bytes: e.Bytes})
 	}
-	v.free(out)
+	w.free(out)
+	if !w.punches.Load() { // it has just turned out: s is among the small ones now
+		w.hand = hand{}
+		return
+	}
 	if h.at == len(h.entries) {
-		v.leave(s)
+		w.leave(s)
 	}
 }
 
 // leave ends the hand's pass over s.
-func (v *volume) leave(s *segment) {
-	entries := v.hand.entries
-	v.hand = hand{}
-	s.seen = v.o.Now()
-	v.mu.Lock()
-	s.visited = v.written
-	v.large = append(without(v.large, s), s)
-	left, length, sparse := s.length-s.freed, s.length, v.sparseLocked()
-	v.mu.Unlock()
-	if v.unlinkEmpty(s) || float64(left) > sparse*float64(length) {
+func (w *evictor) leave(s *segment) {
+	entries := w.hand.entries
+	w.hand = hand{}
+	s.seen = w.o.Now()
+	w.segments.passed(s)
+	if w.unlinkEmpty(s) || !w.segments.isSparse(s) {
 		return
 	}
 	var rest []layout.Entry
 	for _, e := range entries {
-		if _, ok := v.index.Hits(e.Hash, place(s.number, e.Offset, e.Bytes)); ok {
+		if _, ok := w.index.Hits(e.Hash, place(s.number, e.Offset, e.Bytes)); ok {
 			rest = append(rest, e)
 		}
 	}
-	v.rewrite(s, rest)
-	v.unlink(s)
-}
-
-// sparseLocked returns the share of a segment of large records below which the rest of it is rewritten. Records with hits stay for long,
-// and rewriting them early costs more than a file with holes does. Such a file costs only a descriptor and a slot.
-func (v *volume) sparseLocked() float64 {
-	if int64(v.segments) > crowdedTimes*(v.o.MaxBytes/v.head.SegmentBytes) || v.segments > slotCount/2 {
-		return crowdedShare
-	}
-	return sparseShare
+	w.rewrite(s, rest)
+	w.unlink(s)
 }
 
 // coolAll resets the hits of a record. Taking one hit at a time would keep records that were hot and are not any more.
-func (v *volume) coolAll(h uint64, p index.Place) (had int, ok bool) {
-	had, ok = v.index.Cool(h, p)
+func (w *evictor) coolAll(h uint64, p index.Place) (had int, ok bool) {
+	had, ok = w.index.Cool(h, p)
 	for n := had; ok && n > 1; n-- {
-		v.index.Cool(h, p)
+		w.index.Cool(h, p)
 	}
 	return had, ok
-}
-
-// unlinkEmpty removes the file of s if it has no records any more. It reports whether it did.
-func (v *volume) unlinkEmpty(s *segment) bool {
-	v.mu.Lock()
-	left := s.length - s.freed
-	v.mu.Unlock()
-	if left > layout.Page+s.footer {
-		return false
-	}
-	v.unlink(s)
-	return true
-}
-
-// unlink removes the file of s. Readers may finish; the index must have none of its records.
-func (v *volume) unlink(s *segment) {
-	v.mu.Lock()
-	v.small, v.large = without(v.small, s), without(v.large, s)
-	s.listed = false
-	bytes := s.length - s.freed
-	v.mu.Unlock()
-	v.slot(s.number).CompareAndSwap(s, nil)
-	v.patches.drop(uint16(s.number % slotCount)) //nolint:gosec // below 65,536
-	if gone := (leftover{s.number, bytes}); v.note(v.removeFile(gone)) != nil {
-		v.hidden.Add(1)
-		v.left = append(v.left, gone)
-	}
-	s.letGo()
-}
-
-// leftover is the file of a segment that has left, and could not be removed. The next opening finds its records again.
-type leftover struct {
-	number uint64
-	bytes  int64
-}
-
-func (v *volume) removeFile(l leftover) error {
-	if err := v.watched(func() error { return notThere(v.dir.Remove(segmentName(l.number))) }); err != nil {
-		return err
-	}
-	v.unsynced = true
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.used -= l.bytes
-	v.segments--
-	return nil
-}
-
-// removeLeft removes the files that could not be removed before. It returns why one still cannot.
-func (v *volume) removeLeft() (err error) {
-	left := v.left
-	v.left = nil
-	for _, l := range left {
-		if failed := v.removeFile(l); failed != nil {
-			v.left, err = append(v.left, l), failed
-			continue
-		}
-		v.hidden.Add(-1)
-	}
-	return err
-}
-
-// insert puts s in order, by when it was visited.
-func insert(all []*segment, s *segment) []*segment {
-	i := len(all)
-	for i > 0 && all[i-1].visited > s.visited {
-		i--
-	}
-	return slices.Insert(all, i, s)
-}
-
-func without(all []*segment, s *segment) []*segment {
-	if i := slices.Index(all, s); i >= 0 {
-		return slices.Delete(all, i, i+1)
-	}
-	return all
 }

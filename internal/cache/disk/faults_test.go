@@ -474,7 +474,7 @@ func TestWhatIsReadForLongWaitedOnceMoreWithEachLap(t *testing.T) {
 	}
 	lacks(t, s, 0)
 	v, waiting := s.volume.Load(), 0
-	if err := v.wait(v.queue.ask(func() error { waiting = len(v.limbo); return nil }), nil); err != nil {
+	if err := v.wait(v.queue.ask(func() error { waiting = len(v.writer.limbo); return nil }), nil); err != nil {
 		t.Fatal(err)
 	}
 	if waiting != 1 {

@@ -2,23 +2,33 @@ package disk
 
 import (
 	"errors"
-	"io"
 	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
-	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
+
+// loader fills the index from the segments, and makes it grow. It is safe for concurrent use.
+type loader struct {
+	*shared
+	again   bool         // the directory was open before in this process
+	filling atomic.Int64 // records that are about to be filled in
+
+	growing   sync.Mutex  // held while the index grows
+	grewBadly time.Time   // when a growth last failed; guarded by growing
+	full      atomic.Bool // the index may not grow any more, and that was logged
+}
 
 // fillers is how many segments are read at once while the index fills: enough to keep the device busy.
 func fillers() int { return max(16, 2*runtime.GOMAXPROCS(0)) }
 
 // fillAll adds the records of all segments to the index, in order, in the background.
-func (v *volume) fillAll(all []*segment) {
+func (l *loader) fillAll(all []*segment) {
 	if len(all) == 0 {
-		v.forgot.done.Store(true)
+		l.forgot.done.Store(true)
 		return
 	}
 	next := make(chan *segment)
@@ -26,19 +36,19 @@ func (v *volume) fillAll(all []*segment) {
 	for range min(fillers(), len(all)) {
 		readers.Go(func() {
 			for s := range next {
-				v.fillIn(s)
+				l.fillIn(s)
 			}
 		})
 	}
-	v.wg.Go(func() {
+	l.wg.Go(func() {
 		defer readers.Wait()
 		defer close(next)
 		for _, s := range all {
 			select {
 			case next <- s:
-			case <-v.stop:
+			case <-l.stop:
 				return
-			case <-v.broke:
+			case <-l.broke:
 				return
 			}
 		}
@@ -46,68 +56,64 @@ func (v *volume) fillAll(all []*segment) {
 }
 
 // fillIn adds the records of s to the index, unless that was done. It waits for another goroutine that is doing it.
-func (v *volume) fillIn(s *segment) {
+func (l *loader) fillIn(s *segment) {
 	s.filling.Do(func() {
-		err := v.fillOne(s)
+		err := l.fillOne(s)
 		if err != nil {
-			v.partial.Store(true) // perhaps the next opening can read it
+			l.partial.Store(true) // perhaps the next opening can read it
 		}
-		v.mu.Lock()
-		if v.unfilled--; v.unfilled == 0 {
-			v.forgot.done.Store(true)
+		if l.segments.filled() {
+			l.forgot.done.Store(true)
 		}
-		v.mu.Unlock()
 		s.removed = nil
 		if err == nil {
 			return
 		}
 		if errors.Is(err, layout.ErrForeign) {
-			v.setAside(s)
+			l.setAside(s)
 		} else {
-			v.hidden.Add(1) // perhaps the next opening can read it
+			l.hidden.Add(1) // perhaps the next opening can read it
 		}
-		v.counts.unreadable.Add(1)
-		v.o.Log.Warn("a segment of the disk tier cannot be read; its objects are misses", "path", v.o.Path, "segment", segmentName(s.number), "error", err.Error())
+		l.counts.unreadable.Add(1)
+		l.o.Log.Warn("a segment of the disk tier cannot be read; its objects are misses", "path", l.o.Path, "segment", segmentName(s.number), "error", err.Error())
 	})
 }
 
-func (v *volume) fillOne(s *segment) error {
-	f, err := v.dir.Open(segmentName(s.number))
+func (l *loader) fillOne(s *segment) error {
+	f, err := l.dir.Open(segmentName(s.number))
 	if err != nil {
 		return err
 	}
-	s.earlier.Store(v.again || f.MayBeCached(0, s.end(v))) // before any of it is read
+	s.earlier.Store(l.again || f.MayBeCached(0, l.segments.end(s))) // before any of it is read
 	s.file.Store(f)
-	b, t, err := v.readFooter(s)
+	b, t, err := l.readFooter(s)
 	if errors.Is(err, layout.ErrForeign) || errors.Is(err, layout.ErrDamaged) {
-		b, t, err = v.recover(s)
+		b, t, err = l.recover(s)
 	}
 	if err != nil {
 		return err
 	}
-	v.mu.Lock()
-	s.kind, s.footer = t.Kind, layout.FooterBytes(t.Entries)
-	v.mu.Unlock()
+	l.segments.setKind(s, t)
 	entries := decode(b, t)
-	holes, err := v.holesOf(s, t)
+	holes, err := l.holesOf(s, t)
 	if err != nil {
 		return err
 	}
 	batch := s.placed(s.living(entries, holes))
-	v.filling.Add(int64(len(batch)))
-	v.makeIndexRoom(int(v.filling.Load()))
+	l.filling.Add(int64(len(batch)))
+	l.makeIndexRoom(int(l.filling.Load()))
 	dead := 0
-	v.index.Fill(batch, v.newer, func(index.Place) { dead++ }, func() { s.indexed.Store(true) })
-	v.filling.Add(-int64(len(batch)))
+	l.index.Fill(batch, l.segments.newer, func(index.Place) { dead++ }, func() { s.indexed.Store(true) })
+	l.filling.Add(-int64(len(batch)))
 	for _, e := range batch { // after the index: a removal notes the hash first
-		if v.forgot.has(e.Hash) && v.index.Remove(e.Hash, e.Place) {
-			v.buried(e.Place)
-		} else if dead > 0 && !v.index.Has(e.Hash) { // it found no room
-			v.partial.Store(true)
+		if l.forgot.has(e.Hash) && l.index.Remove(e.Hash, e.Place) {
+			l.buried(e.Place)
+		} else if dead > 0 && !l.index.Has(e.Hash) { // it found no room
+			l.partial.Store(true)
 		}
 	}
-	v.counts.filled.Add(int64(len(batch)))
-	v.listFilled(s, t, entries, holes)
+	l.counts.filled.Add(int64(len(batch)))
+	l.segments.listFilled(s, t, entries, holes)
 	return nil
 }
 
@@ -140,71 +146,14 @@ func (s *segment) placed(entries []layout.Entry) []index.Entry {
 	return out
 }
 
-// listFilled lists s by its kind, and accounts for its size.
-func (v *volume) listFilled(s *segment, t layout.Trailer, entries []layout.Entry, holes []hole) {
-	freed := int64(0)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, e := range entries {
-		if t.Kind == layout.Large && within(holes, e) {
-			s.notePunched(e.Offset)
-			freed += e.Bytes
-		}
-	}
-	length := t.EntriesAt + s.footer
-	v.used += length - freed - (s.length - s.freed)
-	s.length, s.freed = length, freed
-	if t.Kind == layout.Large && s.listed && v.punches.Load() {
-		v.small, v.large = without(v.small, s), insert(v.large, s)
-	}
-}
-
-// footerGuess is how much of the end of a segment is read at first.
-const footerGuess = 64 << 10
-
-// readFooter returns the encoded, checked entries of a sealed segment, and its trailer.
-func (v *volume) readFooter(s *segment) ([]byte, layout.Trailer, error) {
-	f := s.file.Load()
-	size, err := f.Bytes()
-	if err != nil {
-		return nil, layout.Trailer{}, err
-	}
-	if size < 2*layout.Page {
-		return nil, layout.Trailer{}, layout.ErrDamaged
-	}
-	b := make([]byte, min(footerGuess, size))
-	if err := readAll(f, b, size-int64(len(b))); err != nil {
-		return nil, layout.Trailer{}, err
-	}
-	t, err := v.head.ParseTrailer(b[len(b)-layout.TrailerBytes:], s.number, size)
-	if err != nil {
-		return nil, t, err
-	}
-	entries := t.Entries * layout.EntryBytes
-	if missing := size - int64(len(b)) - t.EntriesAt; missing > 0 {
-		whole := make([]byte, missing+int64(len(b)))
-		copy(whole[missing:], b)
-		if err := readAll(f, whole[:missing], t.EntriesAt); err != nil {
-			return nil, t, err
-		}
-		b = whole[:entries]
-	} else {
-		b = b[-missing:][:entries]
-	}
-	if layout.Sum(b) != t.Sum {
-		return nil, t, layout.ErrDamaged
-	}
-	return b, t, nil
-}
-
 // entriesOf returns the entries of a segment that is in the index.
-func (v *volume) entriesOf(s *segment) ([]layout.Entry, error) {
+func (w *evictor) entriesOf(s *segment) ([]layout.Entry, error) {
 	if s.file.Load() == nil {
 		return nil, layout.ErrDamaged
 	}
 	b, t := s.entries, layout.Trailer{EntriesAt: s.length}
 	if b == nil {
-		err := v.call(func() (err error) { b, t, err = v.readFooter(s); return err })
+		err := w.call(func() (err error) { b, t, err = w.readFooter(s); return err })
 		if err != nil {
 			return nil, err
 		}
@@ -213,18 +162,18 @@ func (v *volume) entriesOf(s *segment) ([]layout.Entry, error) {
 }
 
 // recover scans a segment without a footer, writes the footer, and seals it.
-func (v *volume) recover(s *segment) ([]byte, layout.Trailer, error) {
-	b, t, err := v.scan(s)
+func (l *loader) recover(s *segment) ([]byte, layout.Trailer, error) {
+	b, t, err := l.scan(s)
 	if err != nil {
 		return nil, t, err
 	}
-	v.counts.recovered.Add(1)
+	l.counts.recovered.Add(1)
 	f := s.file.Load()
-	if v.readOnly {
+	if l.readOnly {
 		s.entries = b
 		return b, t, nil
 	}
-	foot := v.head.AppendFooter(nil, b, t)
+	foot := l.head.AppendFooter(nil, b, t)
 	err = f.Cut(t.EntriesAt)
 	if err == nil {
 		_, err = f.WriteAt(foot, t.EntriesAt)
@@ -238,73 +187,8 @@ func (v *volume) recover(s *segment) ([]byte, layout.Trailer, error) {
 	return b, t, nil
 }
 
-type hole struct{ from, to int64 }
-
-// holesOf returns the holes of a segment of large records.
-func (v *volume) holesOf(s *segment, t layout.Trailer) ([]hole, error) {
-	if t.Kind != layout.Large {
-		return nil, nil
-	}
-	var all []hole
-	f := s.file.Load()
-	for at := int64(0); at < t.EntriesAt; {
-		from, err := f.Hole(at)
-		if err != nil || from >= t.EntriesAt {
-			return all, err
-		}
-		to, err := f.Data(from)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, hole{from, to})
-		at = max(to, from+1)
-	}
-	return all, nil
-}
-
-// firstHole returns the index of the first hole that ends behind at.
-func firstHole(holes []hole, at int64) int {
-	i, _ := slices.BinarySearchFunc(holes, at+1, func(h hole, at int64) int {
-		if h.to < at {
-			return -1
-		}
-		return 1
-	})
-	return i
-}
-
-// overlaps reports whether part of e is in a hole: it was punched out, or never reached the disk.
-func overlaps(holes []hole, e layout.Entry) bool {
-	i := firstHole(holes, e.Offset)
-	return i < len(holes) && holes[i].from < e.Offset+e.Bytes
-}
-
-// within reports whether all of e is in a hole.
-func within(holes []hole, e layout.Entry) bool {
-	i := firstHole(holes, e.Offset)
-	return i < len(holes) && holes[i].from <= e.Offset && holes[i].to >= e.Offset+e.Bytes
-}
-
 // setAside stops using a foreign file. The file stays, and its size is no part of the bound.
-func (v *volume) setAside(s *segment) {
-	v.mu.Lock()
-	v.small = without(v.small, s)
-	s.listed = false
-	v.used -= s.length - s.freed
-	v.segments--
-	v.mu.Unlock()
-	v.slot(s.number).CompareAndSwap(s, nil)
+func (l *loader) setAside(s *segment) {
+	l.segments.removed(l.segments.unlist(s))
 	s.letGo()
-}
-
-// readAll reads exactly len(b) bytes at offset, or returns an error.
-func readAll(f *device.File, b []byte, offset int64) error {
-	n, err := f.ReadAt(b, offset)
-	if n == len(b) {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		return layout.ErrDamaged
-	}
-	return err
 }

@@ -9,6 +9,14 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
+// reclaimer gives the bytes of records and segments that have left back to the file system. Only the writer uses it.
+type reclaimer struct {
+	journal
+	limbo []freeing  // evicted records that are still read by someone
+	stuck []freeing  // evicted records that could not be detached
+	left  []leftover // files that could not be removed
+}
+
 // freeing is a large record that is no longer in the index, and whose bytes are to be freed.
 type freeing struct {
 	seg           *segment
@@ -17,21 +25,23 @@ type freeing struct {
 }
 
 // noteFreeing returns f as one that has to wait. It is logged, as it would be back with the next opening until then.
-func (v *volume) noteFreeing(f freeing) freeing {
+func (w *reclaimer) noteFreeing(f freeing) freeing {
 	if !f.logged {
-		v.log.add(v.head, layout.Removed{Segment: f.seg.number, Offset: f.offset})
+		w.log.add(w.head, layout.Removed{Segment: f.seg.number, Offset: f.offset})
 		f.logged = true
 	}
 	return f
 }
 
 // freed reports whether the record takes no bytes any more, or leaves with all of its segment.
-func (v *volume) freed(f freeing) bool { return !v.isListed(f.seg) || f.seg.punched(f.offset) }
+func (w *reclaimer) freed(f freeing) bool {
+	return !w.segments.isListed(f.seg) || f.seg.punched(f.offset)
+}
 
 // free punches out records, and those that waited for a reader. Adjacent ones go in one call.
-func (v *volume) free(out []freeing) {
-	out = append(v.limbo, out...)
-	v.limbo = nil
+func (w *reclaimer) free(out []freeing) {
+	out = append(w.limbo, out...)
+	w.limbo = nil
 	slices.SortStableFunc(out, func(a, b freeing) int { // those that waited come first
 		return cmp.Or(cmp.Compare(a.seg.number, b.seg.number), cmp.Compare(a.offset, b.offset))
 	})
@@ -39,39 +49,39 @@ func (v *volume) free(out []freeing) {
 	var run run
 	for _, f := range out {
 		switch {
-		case v.freed(f):
+		case w.freed(f):
 			continue
-		case v.pins.has(place(f.seg.number, f.offset, f.bytes)):
-			v.limbo = append(v.limbo, v.noteFreeing(f))
+		case w.pins.has(place(f.seg.number, f.offset, f.bytes)):
+			w.limbo = append(w.limbo, w.noteFreeing(f))
 			continue
 		case !run.takes(f):
-			v.punch(run)
+			w.punch(run)
 			run = nil
 		}
 		run = append(run, f)
 	}
-	v.punch(run)
+	w.punch(run)
 }
 
 // freeLogged frees a record whose removal is logged: at once, or when its segment is sealed.
-func (v *volume) freeLogged(f freeing) {
-	if !v.isListed(f.seg) {
+func (w *reclaimer) freeLogged(f freeing) {
+	if !w.segments.isListed(f.seg) {
 		f.seg.waiting = append(f.seg.waiting, f)
 		return
 	}
-	v.free([]freeing{f})
-	v.unlinkEmpty(f.seg)
+	w.free([]freeing{f})
+	w.unlinkEmpty(f.seg)
 }
 
 // freeWaiting frees the records that were removed before s was sealed.
-func (v *volume) freeWaiting(s *segment) {
+func (w *reclaimer) freeWaiting(s *segment) {
 	out := s.waiting
 	s.waiting = nil
-	if len(out) == 0 || !v.punches.Load() {
+	if len(out) == 0 || !w.punches.Load() {
 		return
 	}
-	v.free(out)
-	v.unlinkEmpty(s)
+	w.free(out)
+	w.unlinkEmpty(s)
 }
 
 // run is records that are adjacent in a file.
@@ -82,39 +92,33 @@ func (r run) end() int64 { return r[len(r)-1].offset + r[len(r)-1].bytes }
 func (r run) takes(f freeing) bool { return len(r) == 0 || r[0].seg == f.seg && r.end() == f.offset }
 
 // punch makes a hole of r. Records that cannot be detached wait for the next round: each try costs writes.
-func (v *volume) punch(r run) {
+func (w *reclaimer) punch(r run) {
 	if len(r) == 0 {
 		return
 	}
 	seg, offset, bytes := r[0].seg, r[0].offset, r.end()-r[0].offset
-	err := v.detach(r)
+	err := w.detach(r)
 	if err == nil {
-		err = v.call(func() error { return seg.file.Load().Punch(offset, bytes) })
+		err = w.call(func() error { return seg.file.Load().Punch(offset, bytes) })
 	}
 	if err != nil {
 		for i := range r {
-			r[i] = v.noteFreeing(r[i])
+			r[i] = w.noteFreeing(r[i])
 		}
 	}
 	switch {
 	case err == nil:
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		seg.freed += bytes
-		v.used -= bytes
-		for _, f := range r {
-			seg.notePunched(f.offset)
-		}
+		w.segments.punched(seg, r, bytes)
 	case errors.Is(err, device.ErrUnsupported):
-		v.noPunching()
+		w.noPunching()
 	case errors.Is(err, device.ErrCached):
-		v.stuck = append(v.stuck, r...)
+		w.stuck = append(w.stuck, r...)
 	}
 }
 
 // detach makes sure that a hole of r changes nothing that is being sent: the kernel may still be sending a body to a client after the answer has
 // ended for us. Only records that were lent need it.
-func (v *volume) detach(r run) error {
+func (w *reclaimer) detach(r run) error {
 	lent := false
 	for _, f := range r {
 		lent = lent || f.seg.lent(f.offset)
@@ -124,15 +128,15 @@ func (v *volume) detach(r run) error {
 	}
 	seg, offset, bytes := r[0].seg, r[0].offset, r.end()-r[0].offset
 	n := int64(0)
-	err := v.call(func() (err error) {
-		if n, err = seg.file.Load().Detach(offset, bytes); !v.lends.Load() {
+	err := w.call(func() (err error) {
+		if n, err = seg.file.Load().Detach(offset, bytes); !w.lends.Load() {
 			return nil // most likely it was so before as well, and then nothing was lent
 		}
 		return noSpace(err)
 	})
 	if n > 0 {
-		v.counts.wrote(n, 0)
-		v.rate.spend(n)
+		w.counts.wrote(n, 0)
+		w.rate.spend(n)
 	}
 	return err
 }
@@ -141,14 +145,86 @@ func (v *volume) detach(r run) error {
 const noHoles = "the file system of the disk tier does not support hole punching: a large object frees its space only when its whole segment is removed"
 
 // noPunching stops punching: from now on all segments leave whole.
-func (v *volume) noPunching() {
-	if v.punches.Swap(false) {
-		v.o.Log.Warn(noHoles, "path", v.o.Path)
+func (w *reclaimer) noPunching() {
+	if w.punches.Swap(false) {
+		w.o.Log.Warn(noHoles, "path", w.o.Path)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, s := range v.large {
-		v.small = insert(v.small, s)
+	w.segments.mix()
+}
+
+// unlinkEmpty removes the file of s if it has no records any more. It reports whether it did.
+func (w *reclaimer) unlinkEmpty(s *segment) bool {
+	if w.segments.left(s) > layout.Page+s.footer {
+		return false
 	}
-	v.large, v.hand = nil, hand{}
+	w.unlink(s)
+	return true
+}
+
+// unlink removes the file of s. Readers may finish; the index must have none of its records.
+func (w *reclaimer) unlink(s *segment) {
+	bytes := w.segments.unlist(s)
+	w.patches.drop(uint16(s.number % slotCount)) //nolint:gosec // below 65,536
+	if gone := (leftover{s.number, bytes}); w.note(w.removeFile(gone)) != nil {
+		w.hidden.Add(1)
+		w.left = append(w.left, gone)
+	}
+	s.letGo()
+}
+
+// leftover is the file of a segment that has left, and could not be removed. The next opening finds its records again.
+type leftover struct {
+	number uint64
+	bytes  int64
+}
+
+func (w *reclaimer) removeFile(l leftover) error {
+	if err := w.watched(func() error { return notThere(w.dir.Remove(segmentName(l.number))) }); err != nil {
+		return err
+	}
+	w.unsynced = true
+	w.segments.removed(l.bytes)
+	return nil
+}
+
+// removeLeft removes the files that could not be removed before. It returns why one still cannot.
+func (w *reclaimer) removeLeft() (err error) {
+	left := w.left
+	w.left = nil
+	for _, l := range left {
+		if failed := w.removeFile(l); failed != nil {
+			w.left, err = append(w.left, l), failed
+			continue
+		}
+		w.hidden.Add(-1)
+	}
+	return err
+}
+
+// freeDead logs a removal, and frees the record's bytes if it has whole pages.
+func (w *reclaimer) freeDead(d deadRecord) {
+	w.log.add(w.head, layout.Removed{Segment: d.segment.number, Offset: d.offset})
+	w.counts.removed.Add(1)
+	if d.segment.kind != layout.Large || !w.punches.Load() || w.segments.slot(d.segment.number).Load() != d.segment {
+		return
+	}
+	var fixed [layout.Unit]byte
+	read := func() error { _, err := d.segment.file.Load().ReadAt(fixed[:], d.offset); return err }
+	if w.call(read) != nil {
+		return // the hand frees it later
+	}
+	if shape, err := w.head.Need(fixed[:], d.segment.number, d.offset); err == nil {
+		w.freeLogged(freeing{seg: d.segment, offset: d.offset, bytes: shape.Bytes, logged: true})
+	}
+}
+
+// takeDead handles the records that just left the index, so that they are logged before their replacements are written.
+func (w *reclaimer) takeDead() {
+	w.queue.mu.Lock()
+	deaths := w.queue.deaths
+	w.queue.deaths = nil
+	w.queue.mu.Unlock()
+	for _, d := range deaths {
+		w.freeDead(d)
+	}
 }

@@ -20,7 +20,7 @@ func TestARecordThatLeftBeforeItsSegmentWasSealedKeptItsBytes(t *testing.T) {
 			s := open(t, Options{Path: path, MaxBytes: MinBytes, Hook: faults.hook})
 			come(t, s, &faults)
 			settle(t, s)
-			asked(t, s, func(v *volume) { _ = v.seal(layout.Large); v.endIdle() })
+			asked(t, s, func(v *volume) { _ = v.writer.seal(layout.Large); v.writer.endIdle() })
 			if got := onDisk(t, path); got > length+10*layout.Page { // the other files, and what belongs to each segment
 				t.Errorf("got %d bytes on the disk, want those of the one record that is left", got)
 			}

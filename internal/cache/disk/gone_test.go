@@ -88,9 +88,9 @@ func TestARemovalThatWasNotSyncedWasForgottenWithTheDevice(t *testing.T) {
 	settle(t, s)
 	second, synced := "", int64(0)
 	asked(t, s, func(v *volume) {
-		synced = v.log.size
-		second = segmentName(v.open[layout.Large-1].seg.number)
-		if err := v.logRemovals(); err != nil || len(v.log.pending) > 0 || !v.log.dirty {
+		synced = v.writer.log.size
+		second = segmentName(v.writer.open[layout.Large-1].seg.number)
+		if err := v.writer.logRemovals(); err != nil || len(v.writer.log.pending) > 0 || !v.writer.log.dirty {
 			t.Errorf("logged: %v", err)
 		}
 	})
@@ -157,7 +157,7 @@ func TestWhatIsSyncedIsNotRemembered(t *testing.T) {
 	now.Add(int64(settleAfter))
 	until(t, "that it is forgotten", func() bool { return s.volume.Load().recent.Load().empty() })
 	asked(t, s, func(v *volume) {
-		if v.before != nil || v.log.dirty || len(v.log.pending) > 0 {
+		if v.before != nil || v.writer.log.dirty || len(v.writer.log.pending) > 0 {
 			t.Error("it was forgotten before it was synced")
 		}
 	})
@@ -333,23 +333,23 @@ func TestARecordWithoutRoomBroughtBackTheOneBefore(t *testing.T) {
 	store(t, s, 1, 1, 1000)
 	settle(t, s)
 	asked(t, s, func(v *volume) {
-		v.mu.Lock()
-		limit := v.limit
-		v.limit = 0
-		v.mu.Unlock()
-		open := v.open
-		v.open = [2]*appender{} // so that nothing can be evicted
+		v.segments.mu.Lock()
+		limit := v.segments.limit
+		v.segments.limit = 0
+		v.segments.mu.Unlock()
+		open := v.writer.open
+		v.writer.open = [2]*appender{} // so that nothing can be evicted
 		p := &put{Record: layout.Record{Hash: hashOf(keyOf(1)), Key: keyOf(1)}}
 		p.shape, _ = layout.ShapeOf(len(p.Key), 0, 0)
 		if err := v.queue.add(p); err != nil {
 			t.Error(err)
 		}
-		v.writePut(p)
+		v.writer.writePut(p)
 		v.queue.take()
-		v.open = open
-		v.mu.Lock()
-		v.limit = limit
-		v.mu.Unlock()
+		v.writer.open = open
+		v.segments.mu.Lock()
+		v.segments.limit = limit
+		v.segments.mu.Unlock()
 	})
 	if st := s.Stats(); st.Full != 1 {
 		t.Errorf("got %+v, want one without room", st)
@@ -372,17 +372,17 @@ func TestAFileThatCouldNotBeRemovedBroughtBackItsRecords(t *testing.T) {
 	}
 	f.set(noRemoval)
 	asked(t, s, func(v *volume) {
-		if err := v.seal(layout.Small); err != nil {
+		if err := v.writer.seal(layout.Small); err != nil {
 			t.Error(err)
 		}
-		v.drop(v.small[0])
+		v.writer.drop(v.segments.small[0])
 	})
 	lacks(t, s, 0)
 	s.Remove(hashOf(keyOf(0)))
 	if err := s.Keep(); err == nil {
 		t.Error("keep: want an error")
 	}
-	asked(t, s, func(v *volume) { v.settle() })
+	asked(t, s, func(v *volume) { v.writer.settle() })
 	old := s.volume.Load()
 	f.set(broken)
 	old.fail(syscall.EIO)
@@ -391,9 +391,9 @@ func TestAFileThatCouldNotBeRemovedBroughtBackItsRecords(t *testing.T) {
 	lacks(t, s, 0)
 	f.set(noRemoval)
 	asked(t, s, func(v *volume) {
-		v.drop(v.small[0])
+		v.writer.drop(v.segments.small[0])
 		for range failuresToEnd {
-			v.settle()
+			v.writer.settle()
 		}
 	})
 	if err := s.Err(); err != nil {
@@ -488,7 +488,7 @@ func TestASegmentThatCouldNotBeReadForgotRemovals(t *testing.T) {
 	s := open(t, Options{Path: path, Hook: f.hook, every: time.Hour, Now: func() time.Time { return time.Unix(0, now.Load()) }})
 	filled(t, s)
 	s.Remove(hashOf(keyOf(1)))
-	asked(t, s, func(v *volume) { v.settle(); v.settle() })
+	asked(t, s, func(v *volume) { v.writer.settle(); v.writer.settle() })
 	s.volume.Load().fail(syscall.EIO)
 	until(t, "the next opening is told", func() bool { return s.missed.Load().has(hashOf(keyOf(1))) })
 }

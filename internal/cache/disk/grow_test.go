@@ -52,9 +52,9 @@ func TestTheIndexDoesNotGrowForEver(t *testing.T) {
 	}
 	settle(t, s)
 	for range 10 {
-		v.growing.Lock()
-		v.grow(0)
-		v.growing.Unlock()
+		v.loader.growing.Lock()
+		v.loader.grow(0)
+		v.loader.growing.Unlock()
 	}
 	for n, length := range lengths {
 		holds(t, s, n, 1, length)
@@ -73,9 +73,9 @@ func TestTheIndexGrowsBesideAllElse(t *testing.T) {
 	var growing sync.WaitGroup
 	growing.Go(func() {
 		for ; !stop.Load(); grown.Add(1) {
-			v.growing.Lock()
-			v.growTo(12_000)
-			v.growing.Unlock()
+			v.loader.growing.Lock()
+			v.loader.growTo(12_000)
+			v.loader.growing.Unlock()
 		}
 	})
 	defer growing.Wait()

@@ -126,10 +126,10 @@ func (h *Hit) remember() {
 	}
 	k := &known{at: h.at, number: h.seg.number}
 	var err error
-	if k.head, err = h.v.head.ParseHead(bytes.Clone(h.buf[:h.head.HeadBytes()]), k.number, int64(h.at.Offset)*layout.Unit); err != nil {
+	if k.head, err = h.r.head.ParseHead(bytes.Clone(h.buf[:h.head.HeadBytes()]), k.number, int64(h.at.Offset)*layout.Unit); err != nil {
 		return
 	}
-	if h.v.hot.keep(k) {
+	if h.r.hot.keep(k) {
 		h.known = k
 	}
 }

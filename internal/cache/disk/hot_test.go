@@ -53,7 +53,7 @@ func TestTheHeadOfWhatIsAskedForOftenIsKept(t *testing.T) {
 		}
 		h.Free()
 	}
-	if got := s.volume.Load().hot.bytes.Load(); got <= 0 || got > hotBytes {
+	if got := s.volume.Load().reader.hot.bytes.Load(); got <= 0 || got > hotBytes {
 		t.Errorf("got %d bytes of heads", got)
 	}
 }
@@ -189,7 +189,7 @@ func TestABodyIsCheckedAgainWhenItsFileHasChanged(t *testing.T) {
 	}
 	k := knownHead(t, s, 1)
 	stamp := func() time.Time {
-		at, ok := s.volume.Load().slot(k.number).Load().file.Load().Stamp()
+		at, ok := s.volume.Load().segments.slot(k.number).Load().file.Load().Stamp()
 		if !ok {
 			t.Skip("this system tells no times of changes")
 		}

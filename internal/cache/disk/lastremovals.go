@@ -14,52 +14,52 @@ import (
 // directory in use nearly all records are older than its last removal. So none of its records is used.
 
 // syncedTo returns how far the log is on the disk once it is synced.
-func (v *volume) syncedTo() statefile.Last {
-	return statefile.Last{uint64(v.logNumber), uint64(v.log.size)} //nolint:gosec // not negative
+func (j *journal) syncedTo() statefile.Last {
+	return statefile.Last{uint64(j.number), uint64(j.log.size)} //nolint:gosec // not negative
 }
 
 // noteRemovals notes how far the log is on the disk. It is synced.
-func (v *volume) noteRemovals() error {
-	if v.log == nil || v.noted == v.syncedTo() {
+func (j *journal) noteRemovals() error {
+	if j.log == nil || j.noted == j.syncedTo() {
 		return nil
 	}
-	return v.call(func() error { return noSpace(v.writeNote(v.syncedTo())) })
+	return j.call(func() error { return noSpace(j.writeNote(j.syncedTo())) })
 }
 
 // prepareNote makes the file of notes, if there is none: a log with a start whose note is missing is not believed.
-func (v *volume) prepareNote() error {
-	if v.noteTurn > 0 {
+func (j *journal) prepareNote() error {
+	if j.turn > 0 {
 		return nil
 	}
-	return v.writeNote(statefile.Last{uint64(v.logNumber)})
+	return j.writeNote(statefile.Last{uint64(j.number)})
 }
 
-func (v *volume) writeNote(l statefile.Last) (err error) {
-	if v.notes == nil {
-		if v.notes, err = v.dir.Append(lastRemovals); err != nil {
+func (j *journal) writeNote(l statefile.Last) (err error) {
+	if j.notes == nil {
+		if j.notes, err = j.dir.Append(lastRemovals); err != nil {
 			return fmt.Errorf(lastRemovals+": %w", err)
 		}
 	}
-	b, offset := l.Slot(v.noteTurn + 1)
-	if _, err = v.notes.WriteAt(b, offset); err == nil {
-		err = v.notes.Sync()
+	b, offset := l.Slot(j.turn + 1)
+	if _, err = j.notes.WriteAt(b, offset); err == nil {
+		err = j.notes.Sync()
 	}
 	if err != nil {
 		return fmt.Errorf(lastRemovals+": %w", err)
 	}
-	v.noted = l
-	v.noteTurn++
+	j.noted = l
+	j.turn++
 	return nil
 }
 
 // readNote reads what was noted last, and goes on from there.
-func (v *volume) readNote(g *logged) error {
-	f, err := v.dir.Open(lastRemovals)
+func (j *journal) readNote(g *logged) error {
+	f, err := j.dir.Open(lastRemovals)
 	if err == nil {
-		v.noted, v.noteTurn, err = statefile.ReadLast(f)
+		j.noted, j.turn, err = statefile.ReadLast(f)
 		_ = f.Close() // only read
 	}
-	v.logNumber = max(g.start.Number, uint32(v.noted[0])) //nolint:gosec // it was one
+	j.number = max(g.start.Number, uint32(j.noted[0])) //nolint:gosec // it was one
 	return notThere(err)
 }
 
@@ -78,12 +78,12 @@ func (g *logged) lost(noted statefile.Last, turn uint64) bool {
 }
 
 // withoutLost returns the files of the directory that may be used. If removals were lost, it removes the others.
-func (v *volume) withoutLost(files []device.Info) ([]device.Info, error) {
-	g, err := v.readRemovals()
+func (j *journal) withoutLost(files []device.Info) ([]device.Info, error) {
+	g, err := j.readRemovals()
 	if err == nil {
-		err = v.readNote(&g)
+		err = j.readNote(&g)
 	}
-	if err != nil || !g.lost(v.noted, v.noteTurn) {
+	if err != nil || !g.lost(j.noted, j.turn) {
 		return files, err
 	}
 	var left []device.Info
@@ -95,15 +95,15 @@ func (v *volume) withoutLost(files []device.Info) ([]device.Info, error) {
 		}
 		dropped++
 		bytes += f.OnDisk
-		if v.readOnly {
+		if j.readOnly {
 			continue // it is not used
 		}
-		if err := v.dir.Remove(f.Name); notThere(err) != nil {
+		if err := j.dir.Remove(f.Name); notThere(err) != nil {
 			return nil, err
 		}
 	}
-	v.o.Log.Error("removed.log of the disk tier ends before the last removal that was synced: all objects in the directory are dropped, as removed ones would come back",
-		"path", v.o.Path, "log_bytes", g.sound, "synced_bytes", max(int64(v.noted[1]), g.start.Bytes), "segments", dropped, "bytes", bytes) //nolint:gosec // it was one
+	j.o.Log.Error("removed.log of the disk tier ends before the last removal that was synced: all objects in the directory are dropped, as removed ones would come back",
+		"path", j.o.Path, "log_bytes", g.sound, "synced_bytes", max(int64(j.noted[1]), g.start.Bytes), "segments", dropped, "bytes", bytes) //nolint:gosec // it was one
 	return left, nil
 }
 

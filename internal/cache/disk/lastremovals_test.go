@@ -120,8 +120,8 @@ func TestTheEndOfTheLogThatWasNotSyncedDropsNothing(t *testing.T) {
 	}
 	s.Remove(hashOf(keyOf(0)))
 	asked(t, s, func(v *volume) {
-		v.takeDead()
-		if err := v.logRemovals(); err != nil || !v.log.dirty {
+		v.writer.takeDead()
+		if err := v.writer.logRemovals(); err != nil || !v.writer.log.dirty {
 			t.Errorf("logged: %v", err)
 		}
 	})
@@ -144,7 +144,7 @@ func TestALogThatWasWrittenAnewIsNewerThanItsNote(t *testing.T) {
 	k.left.Store(1 << 40)
 	s := open(t, Options{Path: path, Hook: k.hook}) // which writes the log anew
 	asked(t, s, func(v *volume) {
-		if v.noted[0] == uint64(v.logNumber) {
+		if v.writer.noted[0] == uint64(v.writer.number) {
 			t.Error("the new log is noted already: nothing says anything of this test")
 		}
 		k.left.Store(0)

@@ -11,10 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
 	"edgeproxy/internal/cache/disk/device"
-	"edgeproxy/internal/cache/disk/internal/index"
 	"edgeproxy/internal/cache/disk/layout"
 	"edgeproxy/internal/cache/statefile"
 )
@@ -59,30 +57,25 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 			err = fmt.Errorf("disk tier %s: %w", o.Path, err)
 		}
 	}()
-	files, err := dir.List()
+	listed, err := dir.List()
 	if err != nil {
 		return nil, err
 	}
 	if o.drop {
-		if files, err = clearDirectory(o, dir, files); err != nil {
+		if listed, err = clearDirectory(o, dir, listed); err != nil {
 			return nil, err
 		}
 	}
-	head, err := header(o, files, secret)
+	head, err := header(o, listed, secret)
 	if err != nil {
 		return nil, err
 	}
-	v = &volume{
-		o: o, dir: dir, release: release, head: head, counts: c,
-		pins: &pins{}, index: index.NewTable(o.objects()), queue: newQueue(o.QueueBytes), patches: newPatches(o.patches()), forgot: newHashes(), missed: newHashes(),
-		turns: make(chan struct{}, o.Reads), slots: make([]atomic.Pointer[segment], slotCount),
-		stop: make(chan struct{}), ended: make(chan struct{}), broke: make(chan struct{}), rate: rate{perSecond: o.WriteRate, left: o.WriteRate, since: o.Now()},
-	}
-	v.recent.Store(newHashes())
+	v = newVolume(o, c, files{dir, head})
+	v.release = release
 	if err := v.probe(); err != nil {
 		return nil, err
 	}
-	if err := v.enlist(files); err != nil {
+	if err := v.enlist(listed); err != nil {
 		return nil, err
 	}
 	return v, nil
@@ -160,48 +153,58 @@ func writeHeader(path string, o Options) (layout.Header, error) {
 const probeName = "probe"
 
 // probe tests whether the directory can be written to, and whether its files can have holes and can be lent.
-func (v *volume) probe() error {
-	f, err := v.dir.Append(probeName)
+func (sh *shared) probe() error {
+	f, err := sh.dir.Append(probeName)
 	if err != nil {
 		if !errors.Is(err, fs.ErrPermission) && !readOnlyFS(err) {
 			if err = noSpace(err); !errors.Is(err, errNoSpace) {
 				return err
 			}
 		}
-		v.readOnly = !errors.Is(err, errNoSpace)
-		v.punches.Store(true) // until one fails
-		v.lends.Store(v.readOnly)
+		sh.readOnly = !errors.Is(err, errNoSpace)
+		sh.punches.Store(true) // until one fails
+		sh.lends.Store(sh.readOnly)
 		return nil
 	}
 	defer func() {
 		_ = f.Close()
-		_ = v.dir.Remove(probeName)
+		_ = sh.dir.Remove(probeName)
 	}()
 	if _, err := f.WriteAt(make([]byte, 2*layout.Page), 0); err == nil {
-		v.lends.Store(f.CanDetach())
+		sh.lends.Store(f.CanDetach())
 		err = f.Punch(layout.Page, layout.Page)
-		v.punches.Store(err == nil)
+		sh.punches.Store(err == nil)
 	} else {
-		v.punches.Store(true)
+		sh.punches.Store(true)
 	}
 	switch {
-	case !v.punches.Load():
-		v.lends.Store(true)
-		v.o.Log.Warn(noHoles, "path", v.o.Path)
-	case !v.lends.Load():
-		v.o.Log.Info("the disk tier sends large bodies without sendfile: on this file system a punched hole could change bytes that are being sent", "path", v.o.Path)
+	case !sh.punches.Load():
+		sh.lends.Store(true)
+		sh.o.Log.Warn(noHoles, "path", sh.o.Path)
+	case !sh.lends.Load():
+		sh.o.Log.Info("the disk tier sends large bodies without sendfile: on this file system a punched hole could change bytes that are being sent", "path", sh.o.Path)
 	}
 	return nil
 }
 
 // enlist lists the segments in the directory, and applies the log to them.
 func (v *volume) enlist(files []device.Info) error {
-	files, err := v.withoutLost(files)
+	files, err := v.writer.withoutLost(files)
 	if err != nil {
 		return err
 	}
-	v.limit = v.o.MaxBytes
-	v.used = 4 * layout.Page // the header, the file "members", and the two pages of notes
+	if v.writer.numbers, err = v.segments.enlist(files); err != nil {
+		return err
+	}
+	v.writer.serial = v.writer.numbers << 32
+	return v.writer.enlistRemovals()
+}
+
+// enlist lists the segments among the files of a directory, as small ones until their heads say otherwise, so that they can be evicted. It returns
+// the number of the next segment.
+func (g *segments) enlist(files []device.Info) (next uint64, err error) {
+	g.limit = g.maxBytes
+	g.used = 4 * layout.Page // the header, the file "members", and the two pages of notes
 	for _, f := range files {
 		number, ok := segmentNumber(f.Name)
 		if !ok || !f.Regular {
@@ -209,41 +212,40 @@ func (v *volume) enlist(files []device.Info) error {
 		}
 		s := &segment{number: number, length: f.Bytes, freed: max(f.Bytes-f.OnDisk, 0), listed: true, seen: f.Changed}
 		s.refs.Store(1)
-		if !v.slot(number).CompareAndSwap(nil, s) {
-			return fmt.Errorf("segment %s has the slot of another segment: %w", f.Name, layout.ErrDamaged)
+		if !g.slot(number).CompareAndSwap(nil, s) {
+			return 0, fmt.Errorf("segment %s has the slot of another segment: %w", f.Name, layout.ErrDamaged)
 		}
-		v.used += s.length - s.freed
-		v.numbers = max(v.numbers, number+1)
-		v.small = append(v.small, s) // until its head says otherwise, so that it can be evicted
+		g.used += s.length - s.freed
+		next = max(next, number+1)
+		g.small = append(g.small, s)
 	}
 	// The mtime of a file is about when the hand was there: it was sealed, punched, or stayed for a lap then.
-	slices.SortFunc(v.small, func(a, b *segment) int { return cmp.Or(a.seen.Compare(b.seen), cmp.Compare(a.number, b.number)) })
-	for i, s := range v.small {
+	slices.SortFunc(g.small, func(a, b *segment) int { return cmp.Or(a.seen.Compare(b.seen), cmp.Compare(a.number, b.number)) })
+	for i, s := range g.small {
 		s.visited = uint64(i)
 	}
-	v.serial = v.numbers << 32
-	v.segments, v.unfilled, v.written = len(v.small), len(v.small), uint64(len(v.small))
-	return v.enlistRemovals()
+	g.files, g.unfilled, g.written = len(g.small), len(g.small), uint64(len(g.small))
+	return next, nil
 }
 
 // enlistRemovals applies the log's removals to the segments, and rewrites the log.
-func (v *volume) enlistRemovals() error {
-	g, err := v.readRemovals()
+func (j *journal) enlistRemovals() error {
+	g, err := j.readRemovals()
 	if err != nil {
 		return err
 	}
 	for _, r := range g.removed {
-		if s := v.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
+		if s := j.segments.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
 			s.removed = append(s.removed, r.Offset)
 		}
 	}
-	v.enlistPatches(g.patched)
-	if v.readOnly {
+	j.enlistPatches(g.patched)
+	if j.readOnly {
 		return nil
 	}
-	err = v.writeRemovals()
+	err = j.writeRemovals()
 	if errors.Is(err, errNoSpace) {
-		v.readOnly = true // the file system is full even for the log
+		j.readOnly = true // the file system is full even for the log
 		return nil
 	}
 	return err
@@ -251,17 +253,14 @@ func (v *volume) enlistRemovals() error {
 
 // start starts the writer and the goroutines that fill the index.
 func (v *volume) start() {
-	v.mu.Lock()
-	all := slices.Clone(v.small)
-	v.mu.Unlock()
-	slices.Reverse(all) // the newest first
-	v.measureRoom()
-	v.checkedAt = v.o.Now()
-	v.settled, v.owed = v.checkedAt, true
+	all := v.segments.newestFirst()
+	v.writer.measureRoom()
+	v.writer.checkedAt = v.o.Now()
+	v.writer.settled, v.owed = v.writer.checkedAt, true
 	v.wg.Add(1)
-	go v.run()
+	go v.writer.run()
 	v.wg.Go(v.scrub)
-	v.fillAll(all)
+	v.loader.fillAll(all)
 }
 
 // notThere returns nil if err says that a file is missing, else err.

@@ -133,3 +133,6 @@ func (o Options) patches() int { return min(max(o.objects()/16, 1024), 1<<18) }
 
 // objects returns how many objects the index begins with room for.
 func (o Options) objects() int { return int(max(o.MaxBytes/o.MeanObjectBytes, 1024)) }
+
+// clock reads the time.
+func clock() time.Time { return time.Now() }

@@ -26,22 +26,22 @@ func (s *Store) Patch(h uint64, key []byte, serial uint64, p Patch) error {
 	if v == nil {
 		return ErrOff
 	}
-	return v.patch(h, key, serial, p)
+	return v.reader.patch(h, key, serial, p)
 }
 
-func (v *volume) patch(hash uint64, key []byte, serial uint64, p Patch) error {
+func (r *reader) patch(hash uint64, key []byte, serial uint64, p Patch) error {
 	switch {
-	case v.readOnly:
+	case r.readOnly:
 		return ErrReadOnly
-	case v.failed():
+	case r.failed():
 		return ErrOff
 	}
 	var room [16]index.Place
 	var h Hit
 	defer h.Close()
 	slow := false
-	for _, at := range v.index.Find(hash, room[:0]) {
-		if !v.pin(hash, at, &h) {
+	for _, at := range r.index.Find(hash, room[:0]) {
+		if !r.pin(hash, at, &h) {
 			continue
 		}
 		head, err := h.readHead()
@@ -51,10 +51,10 @@ func (v *volume) patch(hash uint64, key []byte, serial uint64, p Patch) error {
 		if err != nil || head.Serial != serial || !bytes.Equal(head.Key, key) {
 			continue
 		}
-		if !v.patches.put(at, patched{number: number, serial: serial, hash: hash, bytes: p}) {
+		if !r.patches.put(at, patched{number: number, serial: serial, hash: hash, bytes: p}) {
 			return ErrBusy
 		}
-		v.queue.patch(layout.Patched{Segment: number, Offset: int64(at.Offset) * layout.Unit, Serial: serial, Bytes: p})
+		r.queue.patch(layout.Patched{Segment: number, Offset: int64(at.Offset) * layout.Unit, Serial: serial, Bytes: p})
 		return nil
 	}
 	if slow {

@@ -21,7 +21,6 @@ type Record struct {
 	// Offset is 0.
 	Damage error
 
-	v    *volume
 	seg  *segment
 	head layout.Head
 }
@@ -49,13 +48,13 @@ func (d *Directory) eachOf(s *segment, visit func(*Record) bool) bool {
 		return true // a foreign file, which the Store does not touch
 	}
 	if err != nil {
-		return visit(&Record{File: name, Damage: err, v: d.v, seg: s})
+		return visit(&Record{File: name, Damage: err, seg: s})
 	}
 	for _, e := range s.living(entries, holes) {
-		r := &Record{File: name, Offset: e.Offset, Bytes: e.Bytes, v: d.v, seg: s}
-		if r.head, r.Damage = d.v.headAt(s, e); r.Damage == nil {
+		r := &Record{File: name, Offset: e.Offset, Bytes: e.Bytes, seg: s}
+		if r.head, r.Damage = d.journal.headAt(s, e); r.Damage == nil {
 			r.Key, r.Block, r.BodyBytes = r.head.Key, r.head.Block, r.head.BodyBytes
-			r.Patch, r.Patched = d.v.patches.find(place(s.number, e.Offset, 0), r.head.Serial)
+			r.Patch, r.Patched = d.journal.patches.find(place(s.number, e.Offset, 0), r.head.Serial)
 		}
 		if !visit(r) {
 			return false
@@ -66,44 +65,20 @@ func (d *Directory) eachOf(s *segment, visit func(*Record) bool) bool {
 
 // entries opens the file of s and returns its entries.
 func (d *Directory) entries(s *segment) ([]layout.Entry, []hole, error) {
-	f, err := d.v.dir.Open(segmentName(s.number))
+	f, err := d.journal.dir.Open(segmentName(s.number))
 	if err != nil {
 		return nil, nil, err
 	}
 	s.file.Store(f)
-	b, t, err := d.v.readFooter(s)
+	b, t, err := d.journal.readFooter(s)
 	if errors.Is(err, layout.ErrForeign) || errors.Is(err, layout.ErrDamaged) {
-		b, t, err = d.v.scan(s)
+		b, t, err = d.journal.scan(s)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	holes, err := d.v.holesOf(s, t)
+	holes, err := d.journal.holesOf(s, t)
 	return decode(b, t), holes, err
-}
-
-// headAt reads the head of the record of e.
-func (v *volume) headAt(s *segment, e layout.Entry) (layout.Head, error) {
-	f := s.file.Load()
-	b := make([]byte, min(layout.Page, e.Bytes))
-	if err := readAll(f, b, e.Offset); err != nil {
-		return layout.Head{}, err
-	}
-	shape, err := v.head.Need(b, s.number, e.Offset)
-	if err != nil {
-		return layout.Head{}, err
-	}
-	if have, want := int64(len(b)), shape.HeadBytes(); have < want && want <= e.Bytes {
-		b = append(b, make([]byte, want-have)...)
-		if err := readAll(f, b[have:], e.Offset+have); err != nil {
-			return layout.Head{}, err
-		}
-	}
-	head, err := v.head.ParseHead(b, s.number, e.Offset)
-	if err == nil && (head.Hash != e.Hash || head.BodyAt+head.BodyBytes > e.Bytes) {
-		err = layout.ErrDamaged
-	}
-	return head, err
 }
 
 // checkBytes is how much of a body is read and checked at once.

@@ -7,6 +7,7 @@ import (
 
 	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/layout"
+	"edgeproxy/internal/cache/statefile"
 )
 
 // Names of the files that are no segments.
@@ -17,6 +18,17 @@ const (
 	lastRemovals  = "removed.last"
 	lostFoundName = "lost+found"
 )
+
+// journal has the log of removals, and the note of how far it was synced (lastremovals.go). Only the writer uses it.
+type journal struct {
+	*shared
+	log      *removals
+	number   uint32         // counts how often the log was written anew
+	notes    *device.File   // the file of notes; nil: not open yet
+	noted    statefile.Last // the last note
+	turn     uint64         // turn of the last note; 0: there is none
+	unsynced bool           // the directory has changed since it was last synced
+}
 
 // removals is the log of records that were removed while their segment still has them, and of patches (patch.go). Only the writer uses it. A
 // record that was evicted from a segment of small records is not in it: if it comes back after a restart, it is as good as before.
@@ -31,12 +43,12 @@ type removals struct {
 func (l *removals) add(h layout.Header, r layout.Removed) { l.pending = h.AppendRemoved(l.pending, r) }
 
 // logRemovals writes the pending bytes to the log.
-func (v *volume) logRemovals() error {
-	l := v.log
+func (j *journal) logRemovals() error {
+	l := j.log
 	if len(l.pending) == 0 {
 		return nil
 	}
-	err := v.call(func() error {
+	err := j.call(func() error {
 		_, err := l.file.WriteAt(l.pending, l.size)
 		return noSpace(err)
 	})
@@ -47,70 +59,68 @@ func (v *volume) logRemovals() error {
 	l.size += n
 	l.pending = l.pending[:0]
 	l.dirty = true
-	v.counts.wrote(n, 0)
-	v.rate.spend(n)
-	v.mu.Lock()
-	v.used += n
-	v.mu.Unlock()
+	j.counts.wrote(n, 0)
+	j.rate.spend(n)
+	j.segments.use(n)
 	return nil
 }
 
 // syncRemovals syncs the log.
-func (v *volume) syncRemovals() error {
-	v.takeDead()
-	if err := errors.Join(v.removeLeft(), v.logRemovals()); err != nil {
+func (w *reclaimer) syncRemovals() error {
+	w.takeDead()
+	if err := errors.Join(w.removeLeft(), w.logRemovals()); err != nil {
 		return err
 	}
-	if v.log.dirty {
-		if err := v.call(v.log.file.Sync); err != nil {
+	if w.log.dirty {
+		if err := w.call(w.log.file.Sync); err != nil {
 			return fmt.Errorf(removalsName+": %w", err)
 		}
-		v.log.dirty = false
+		w.log.dirty = false
 	}
-	if v.unsynced {
-		if err := v.watched(v.dir.Sync); err != nil { // not every file system can; the directory still works
+	if w.unsynced {
+		if err := w.watched(w.dir.Sync); err != nil { // not every file system can; the directory still works
 			return fmt.Errorf("sync the directory: %w", err)
 		}
-		v.unsynced = false
+		w.unsynced = false
 	}
-	return v.noteRemovals()
+	return w.noteRemovals()
 }
 
 // shortenAt is how much the log grows before it is rewritten without the segments that have left.
 const shortenAt = 1 << 20
 
 // shortenRemovals rewrites the log when it has grown.
-func (v *volume) shortenRemovals() {
-	if v.log.size < 2*v.log.clean+shortenAt {
+func (j *journal) shortenRemovals() {
+	if j.log.size < 2*j.log.clean+shortenAt {
 		return
 	}
-	if err := v.writeRemovals(); err != nil {
-		v.log.clean = v.log.size // try again when it has doubled
-		v.o.Log.Warn("removed.log of the disk tier was not compacted; that is tried again when it has doubled in size", "path", v.o.Path, "error", err.Error())
+	if err := j.writeRemovals(); err != nil {
+		j.log.clean = j.log.size // try again when it has doubled
+		j.o.Log.Warn("removed.log of the disk tier was not compacted; that is tried again when it has doubled in size", "path", j.o.Path, "error", err.Error())
 	}
 }
 
 // writeRemovals rewrites the log with the entries of segments that are there.
-func (v *volume) writeRemovals() error {
-	old, err := v.readRemovals()
+func (j *journal) writeRemovals() error {
+	old, err := j.readRemovals()
 	if err != nil {
 		return err
 	}
 	var b []byte
 	for _, r := range old.removed {
-		if s := v.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
-			b = v.head.AppendRemoved(b, r)
+		if s := j.segments.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
+			b = j.head.AppendRemoved(b, r)
 		}
 	}
-	b = v.patches.appendAll(b, v.head)
-	return v.call(func() error { return v.replaceRemovals(b) })
+	b = j.patches.appendAll(b, j.head)
+	return j.call(func() error { return j.replaceRemovals(b) })
 }
 
 // enlistPatches adds the log's patches of records whose segments are there.
-func (v *volume) enlistPatches(all []layout.Patched) {
+func (j *journal) enlistPatches(all []layout.Patched) {
 	for _, p := range all {
-		if s := v.slot(p.Segment).Load(); s != nil && s.number == p.Segment {
-			v.patches.put(place(p.Segment, p.Offset, 0), patchedOf(p))
+		if s := j.segments.slot(p.Segment).Load(); s != nil && s.number == p.Segment {
+			j.patches.put(place(p.Segment, p.Offset, 0), patchedOf(p))
 		}
 	}
 }
@@ -120,13 +130,13 @@ func patchedOf(p layout.Patched) patched {
 }
 
 // replaceRemovals writes the log anew, with b.
-func (v *volume) replaceRemovals(b []byte) error {
-	if err := v.prepareNote(); err != nil {
+func (j *journal) replaceRemovals(b []byte) error {
+	if err := j.prepareNote(); err != nil {
 		return noSpace(err)
 	}
-	start := layout.LogStart{Number: v.logNumber + 1, Bytes: layout.LogStartBytes + int64(len(b))}
-	b = append(v.head.AppendLogStart(nil, start), b...)
-	f, err := v.dir.Append(newRemovals)
+	start := layout.LogStart{Number: j.number + 1, Bytes: layout.LogStartBytes + int64(len(b))}
+	b = append(j.head.AppendLogStart(nil, start), b...)
+	f, err := j.dir.Append(newRemovals)
 	if err != nil {
 		return noSpace(err)
 	}
@@ -138,24 +148,20 @@ func (v *volume) replaceRemovals(b []byte) error {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = v.dir.Rename(newRemovals, removalsName)
+		err = j.dir.Rename(newRemovals, removalsName)
 	}
 	if err != nil {
 		_ = f.Close()
 		return noSpace(err)
 	}
-	if v.log != nil {
-		_ = v.log.file.Close()
-		v.mu.Lock()
-		v.used -= v.log.size
-		v.mu.Unlock()
+	if j.log != nil {
+		_ = j.log.file.Close()
+		j.segments.use(-j.log.size)
 	}
-	v.logNumber++
+	j.number++
 	size := int64(len(b))
-	v.log, v.unsynced = &removals{file: f, size: size, clean: size}, true
-	v.mu.Lock()
-	v.used += size
-	v.mu.Unlock()
+	j.log, j.unsynced = &removals{file: f, size: size, clean: size}, true
+	j.segments.use(size)
 	return nil
 }
 
@@ -169,8 +175,8 @@ type logged struct {
 }
 
 // readRemovals returns the content of the log. It leaves out an incomplete last write, which a kill has left.
-func (v *volume) readRemovals() (g logged, err error) {
-	f, err := v.dir.Open(removalsName)
+func (j *journal) readRemovals() (g logged, err error) {
+	f, err := j.dir.Open(removalsName)
 	if err != nil {
 		return g, notThere(err)
 	}
@@ -183,17 +189,17 @@ func (v *volume) readRemovals() (g logged, err error) {
 	if n, err := f.ReadAt(b, 0); err != nil && !(errors.Is(err, io.EOF) && n == len(b)) {
 		return g, err
 	}
-	if g.start, g.begins = v.head.ParseLogStart(b); g.begins {
+	if g.start, g.begins = j.head.ParseLogStart(b); g.begins {
 		b = b[layout.LogStartBytes:]
 		g.sound = layout.LogStartBytes
 	}
 	whole := true
 	for len(b) >= layout.RemovedBytes {
 		n := layout.RemovedBytes
-		if p, ok := v.head.ParsePatched(b); ok {
+		if p, ok := j.head.ParsePatched(b); ok {
 			g.patched = append(g.patched, p)
 			n = layout.PatchedBytes
-		} else if r, ok := v.head.ParseRemoved(b); ok {
+		} else if r, ok := j.head.ParseRemoved(b); ok {
 			g.removed = append(g.removed, r)
 		} else {
 			whole = false

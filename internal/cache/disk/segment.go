@@ -34,11 +34,11 @@ type segment struct {
 	waiting []freeing   // large records that were removed before it was listed; the writer's
 	asked   bitSet      // one for each entry: the record was hit before it was here, or by the time the hand last passed; the writer's
 
-	// guarded by volume.mu
+	// guarded by segments.mu
 	length  int64         // of the file, with its footer or the space for it
 	freed   int64         // of these, punched out
 	holes   bitSet        // one for each holeBytes in which a punched-out record began
-	visited uint64        // volume.written when the hand last passed it, or when it was sealed
+	visited uint64        // segments.written when the hand last passed it, or when it was sealed
 	listed  bool          // in small or large: it can be evicted
 	fresh   []index.Entry // of a segment that is being written: entries that are about to be indexed, or are
 }
@@ -106,13 +106,6 @@ func (s *segment) letGo() {
 			_ = f.Close()
 		}
 	}
-}
-
-// end returns the length of the file.
-func (s *segment) end(v *volume) int64 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return s.length
 }
 
 const segmentSuffix = ".seg"

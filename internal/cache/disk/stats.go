@@ -2,9 +2,13 @@ package disk
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
+	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/layout"
 	"edgeproxy/internal/cache/evicted"
 )
@@ -170,13 +174,10 @@ func (s *Store) Stats() Stats {
 func (v *volume) stats(st *Stats) {
 	st.Objects, st.IndexBytes, st.IndexLoad = int64(v.index.Len()), v.index.Bytes(), v.index.Load()
 	st.LiveBytes = v.live()
-	st.Drafts, st.Patches = v.drafts.Load(), v.patches.count.Load()
+	st.Drafts, st.Patches = v.drafts.open.Load(), v.patches.count.Load()
 	st.Waiting, st.WaitingBytes = v.queue.waiting()
 	st.Punches, st.WritesDirectly = v.punches.Load(), v.direct.Load()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	st.Bytes, st.MaxBytes, st.Unfilled = v.used, v.limit, int64(v.unfilled)
-	st.Segments = int64(v.segments)
+	v.segments.stats(st)
 }
 
 // live estimates the length of all indexed records.
@@ -224,4 +225,88 @@ func (s *Store) HitPart() (p HitPart) {
 		p = HitPart{p.Objects + n, p.Bytes + lengthOf(class, n), p.Sampled + seen[class]}
 	}
 	return p
+}
+
+// Room returns the size of the file system of path, and its free bytes. If path does not exist yet, it is the file system where it would be
+// made. The error is one of the file system, or errors.ErrUnsupported.
+func Room(path string) (free, total int64, err error) {
+	for {
+		dir, err := device.OpenDir(path, nil)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {
+			path = filepath.Dir(path)
+			continue
+		}
+		if err != nil {
+			return 0, 0, fmt.Errorf("disk tier: %w", err)
+		}
+		room, err := dir.Room()
+		_ = dir.Close() // only read
+		return room.Free, room.Total, err
+	}
+}
+
+// Held returns how many records can be found, and about how many bytes they take; 0 of a directory that has failed. It is cheap enough to call
+// for every response.
+func (s *Store) Held() (objects, bytes int64) {
+	v := s.volume.Load()
+	if v == nil {
+		return 0, 0
+	}
+	return int64(v.index.Len()), v.live()
+}
+
+// Fill returns how full the Store is, in [0, 1]: its size by its bound at the moment. It is cheap enough to call for every request.
+func (s *Store) Fill() float64 {
+	v := s.volume.Load()
+	if v == nil {
+		return 0
+	}
+	return v.segments.fill()
+}
+
+// TimeBounds are the upper bounds of the classes of Times, from 50 µs to 10 s.
+var TimeBounds = [...]time.Duration{
+	50 * time.Microsecond, 100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
+	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2500 * time.Millisecond, 10 * time.Second,
+}
+
+// Times is a histogram of how long calls of the device took.
+type Times struct {
+	// Counts is how many calls took at most the bound of the same index in TimeBounds and more than the one before; the last is how many took
+	// longer than all.
+	Counts [len(TimeBounds) + 1]int64
+	// Sum is the total time of all calls.
+	Sum time.Duration
+}
+
+// Count returns the number of calls.
+func (t *Times) Count() (n int64) {
+	for _, c := range t.Counts {
+		n += c
+	}
+	return n
+}
+
+// timing collects Times. It is safe for concurrent use.
+type timing struct {
+	counts [len(TimeBounds) + 1]atomic.Int64
+	nanos  atomic.Int64
+}
+
+func (t *timing) note(took time.Duration) {
+	i := 0
+	for i < len(TimeBounds) && took > TimeBounds[i] {
+		i++
+	}
+	t.counts[i].Add(1)
+	t.nanos.Add(int64(took))
+}
+
+func (t *timing) load() (out Times) {
+	for i := range t.counts {
+		out.Counts[i] = t.counts[i].Load()
+	}
+	out.Sum = time.Duration(t.nanos.Load())
+	return out
 }

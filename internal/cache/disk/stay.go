@@ -25,9 +25,9 @@ type lap struct {
 }
 
 // takeHits resets the hits of the records of s, and returns what it found.
-func (v *volume) takeHits(s *segment, entries []layout.Entry) (l lap) {
+func (w *evictor) takeHits(s *segment, entries []layout.Entry) (l lap) {
 	for i, e := range entries {
-		had, ok := v.coolAll(e.Hash, place(s.number, e.Offset, e.Bytes))
+		had, ok := w.coolAll(e.Hash, place(s.number, e.Offset, e.Bytes))
 		if !ok {
 			l.dead += e.Bytes
 			continue
@@ -49,21 +49,18 @@ func (v *volume) takeHits(s *segment, entries []layout.Entry) (l lap) {
 }
 
 // stays reports whether a segment stays for a lap. If half of it is dead it leaves, as all records with hits can be rewritten then.
-func (v *volume) stays(l lap) bool {
-	return v.stayed < stayMost && float64(l.inDemand) >= stayShare*float64(v.head.SegmentBytes) && l.dead <= l.live
+func (w *evictor) stays(l lap) bool {
+	return w.stayed < stayMost && float64(l.inDemand) >= stayShare*float64(w.head.SegmentBytes) && l.dead <= l.live
 }
 
 // stay makes s the segment visited last. The mtime of its file says so to the next start.
-func (v *volume) stay(s *segment) {
-	v.stayed++
-	v.counts.stays.Add(1)
-	s.seen = v.o.Now()
-	v.mu.Lock()
-	s.visited = v.written
-	v.small = append(without(v.small, s), s)
-	v.mu.Unlock()
-	_ = v.call(func() error {
-		err := v.dir.Touch(segmentName(s.number), s.seen)
+func (w *evictor) stay(s *segment) {
+	w.stayed++
+	w.counts.stays.Add(1)
+	s.seen = w.o.Now()
+	w.segments.passed(s)
+	_ = w.call(func() error {
+		err := w.dir.Touch(segmentName(s.number), s.seen)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil // the file is another user's: the next start takes it for older
 		}

@@ -84,7 +84,7 @@ func TestASegmentThatIsMostlyDeadDoesNotStay(t *testing.T) {
 	v, kept := s.volume.Load(), map[int]bool{}
 	for n := range inDemand {
 		at := v.index.Find(hashOf(keyOf(n)), nil)[0]
-		if seg := v.slots[at.Segment].Load(); seg.number > 1 {
+		if seg := v.segments.slots[at.Segment].Load(); seg.number > 1 {
 			break
 		}
 		if n%20 < 11 { // so two fifths of the segment are in demand, and less than half of what was written
@@ -148,7 +148,7 @@ func TestTheHandMakesRoomWhateverIsInDemand(t *testing.T) {
 					stays = 0
 				case c.Op == device.Read: // of a footer, before the hand asks the index
 					for h := range hashes {
-						now.touch(h)
+						now.reader.touch(h)
 					}
 				}
 				return nil
@@ -194,4 +194,61 @@ func TestTheHandMakesRoomWhateverIsInDemand(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is left of a segment is written anew late, to write little, but not where files get too many.
+func TestSegmentsAreWrittenAnewEarlierWhereThereAreTooMany(t *testing.T) {
+	f := func(maxBytes int64, files int, want float64) {
+		t.Helper()
+		g := segments{maxBytes: maxBytes, segmentBytes: 64 << 20, files: files}
+		if got := g.sparseLocked(); got != want {
+			t.Errorf("%d segments of a store of %d bytes: got %v, want %v", files, maxBytes, got, want)
+		}
+	}
+	f(64<<30, 1024, sparseShare)
+	f(64<<30, 3*1024, sparseShare)
+	f(64<<30, 3*1024+1, crowdedShare)
+	f(2<<40, slotCount/2, sparseShare)
+	f(2<<40, slotCount/2+1, crowdedShare)
+}
+
+// A look-up that read the index just before a record moved to another segment found nothing at the old place. So what is asked for most often was
+// fetched anew now and then.
+func TestARecordIsFoundWhileItMoves(t *testing.T) {
+	const hot, moves = 50, 500
+	s := open(t, Options{Path: quickDir(t), MaxBytes: MinBytes, MeanObjectBytes: 500})
+	for n := range hot {
+		store(t, s, n, 1, 1000)
+	}
+	settle(t, s)
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			var h Hit
+			defer h.Close()
+			for n := 0; ; n = (n + 1) % hot {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if !s.Find(hashOf(keyOf(n)), keyOf(n), &h) {
+					t.Errorf("key %d: not found after %d moves", n, s.Stats().Rewrites)
+					return
+				}
+			}
+		})
+	}
+	for n := 1000; s.Stats().Rewrites < moves; n++ {
+		store(t, s, n, 1, 1000)
+		if n%100 == 0 {
+			settle(t, s)
+			for n := range hot {
+				s.Touch(hashOf(keyOf(n)))
+			}
+		}
+	}
+	close(stop)
+	readers.Wait()
 }

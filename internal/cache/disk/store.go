@@ -53,7 +53,7 @@ func newStore(o Options) *Store {
 
 // begin serves from v, which has just been opened. Keys put or removed while the directory was not in use are not found there.
 func (s *Store) begin(v *volume) {
-	v.pins, v.again = &s.pins, s.secret != 0
+	v.pins, v.loader.again = &s.pins, s.secret != 0
 	s.secret, s.o.drop = v.head.Secret, false
 	s.seed.Store(v.head.Seed)
 	v.forgot = s.missed.Load()
@@ -121,7 +121,7 @@ func (s *Store) put(p *put) error {
 // ReadDeadline at most. A record that cannot be read is not found. A hit usually saves the record when the hand passes it.
 func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
 	v := s.volume.Load()
-	if v == nil || v.failed() || !v.find(h, key, hit) {
+	if v == nil || v.failed() || !v.reader.find(h, key, hit) {
 		s.counts.misses.Add(1)
 		return false
 	}
@@ -131,7 +131,7 @@ func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
 // Peek is Find that counts as no hit and no miss, and does not affect eviction. With a nil key it finds the record under h, whatever its key is.
 func (s *Store) Peek(h uint64, key []byte, hit *Hit) bool {
 	v := s.volume.Load()
-	return v != nil && !v.failed() && v.locate(h, key, hit)
+	return v != nil && !v.failed() && v.reader.locate(h, key, hit)
 }
 
 // Holds reports whether there may be a record under h, from memory alone. It is wrong for a record of another key with much the same hash, 1.4
@@ -145,7 +145,7 @@ func (s *Store) Holds(h uint64) bool {
 // hits. It does not wait, and allocates nothing.
 func (s *Store) Touch(h uint64) {
 	if v := s.volume.Load(); v != nil {
-		v.touch(h)
+		v.reader.touch(h)
 	}
 }
 
@@ -156,7 +156,7 @@ func (s *Store) Hits(h uint64) (hits int, ok bool) {
 	if v == nil || v.failed() {
 		return 0, false
 	}
-	return v.hits(h)
+	return v.reader.hits(h)
 }
 
 // Remove removes all records of the key with hash h. They are not found any more when Remove returns, also when the directory has failed, before
@@ -234,9 +234,6 @@ func (s *Store) Close() {
 // retryLast is the longest time between tries to open a directory that has failed.
 const retryLast = time.Minute
 
-// slowReads is how many consecutive reads have to be given up before the directory counts as hung.
-const slowReads = 8
-
 // watch checks that the volume works, and replaces it when it does not.
 func (s *Store) watch(v *volume) {
 	tick := time.NewTicker(s.o.every)
@@ -253,17 +250,6 @@ func (s *Store) watch(v *volume) {
 		case <-tick.C:
 			v.checkHung(s.o.Now())
 		}
-	}
-}
-
-// errHung says that the device does not answer.
-var errHung = errors.New("the device does not respond")
-
-// checkHung fails a volume whose writer hangs in one call, or whose reads are all given up.
-func (v *volume) checkHung(now time.Time) {
-	began := v.calling.Load()
-	if began != 0 && now.Sub(time.Unix(0, began)) > v.o.Deadline || v.slow.Load() >= slowReads {
-		v.fail(errHung)
 	}
 }
 

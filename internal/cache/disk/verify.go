@@ -33,13 +33,13 @@ func (v *volume) verify(visit func(Checked) bool) error {
 	if err != nil {
 		return err
 	}
-	pace := pacer{v: v, perSecond: v.o.SweepRate, began: v.o.Now()}
-	for _, s := range v.listedFrom(0) {
-		v.fillIn(s)
+	pace := pacer{v: &v.shared, perSecond: v.o.SweepRate, began: v.o.Now()}
+	for _, s := range v.segments.listedFrom(0) {
+		v.loader.fillIn(s)
 		if s.file.Load() == nil || !s.hold() {
 			continue
 		}
-		b, t := s.entries, layout.Trailer{EntriesAt: s.end(v)}
+		b, t := s.entries, layout.Trailer{EntriesAt: v.segments.end(s)}
 		if b == nil {
 			b, t, err = v.readFooter(s)
 		}
@@ -86,7 +86,7 @@ func (v *volume) verifyOne(s *segment, e layout.Entry, pace *pacer) (there bool,
 		return false, nil
 	}
 	v.pins.add(p, 1)
-	h := Hit{v: v, seg: s, at: p, hash: e.Hash, chunkAt: -1}
+	h := Hit{r: &v.reader, seg: s, at: p, hash: e.Hash, chunkAt: -1}
 	defer h.Close()
 	if _, there = v.index.Hits(e.Hash, p); !there {
 		return false, nil
@@ -99,16 +99,13 @@ func (v *volume) verifyOne(s *segment, e layout.Entry, pace *pacer) (there bool,
 			}
 		}
 	} else if !errors.Is(err, ErrSlow) {
-		v.reject(e.Hash, p, err)
+		v.reader.reject(e.Hash, p, err)
 	}
 	if err != nil {
-		return !v.gone(s), err
+		return !v.segments.gone(s), err
 	}
 	return true, nil
 }
-
-// gone reports whether s has left: then bytes read from it mean nothing.
-func (v *volume) gone(s *segment) bool { return v.slot(s.number).Load() != s }
 
 // checkPatiently checks the chunk at offset at, and can wait longer than a request.
 func (h *Hit) checkPatiently(at int64) (err error) {

@@ -8,174 +8,147 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
+// writer is the one goroutine that changes the disk. It is made of layers: each embeds the one that it calls, so that none calls back.
+//
+//	ranges      write drafts
+//	evictor     makes room
+//	appenders   write records
+//	reclaimer   frees what has left
+//	journal     logs removals
+type writer struct {
+	ranges
+	checkedAt time.Time // when look was last called
+	settled   time.Time // when settle was last called
+	short     bool      // the file system has less room than MaxBytes, and that was logged
+}
+
 // run is the one goroutine that changes the disk. It ends with stop, or when the volume has failed.
-func (v *volume) run() {
-	defer v.wg.Done()
-	defer close(v.ended)
-	tick := time.NewTicker(v.o.every)
+func (w *writer) run() {
+	defer w.wg.Done()
+	defer close(w.ended)
+	tick := time.NewTicker(w.o.every)
 	defer tick.Stop()
 	for {
 		stopped := false
 		select {
-		case <-v.queue.wake:
+		case <-w.queue.wake:
 		case <-tick.C:
-		case <-v.broke:
-		case <-v.stop:
+		case <-w.broke:
+		case <-w.stop:
 			stopped = true
 		}
-		v.round(v.queue.take())
-		if v.failed() {
-			v.abandon()
+		w.round(w.queue.take())
+		if w.failed() {
+			w.abandon()
 			return
 		}
 		if stopped {
-			v.finishAll()
+			w.finishAll()
 			return
 		}
 	}
 }
 
-// round does the work w, and what is due by time.
-func (v *volume) round(w work) {
-	for _, d := range w.deaths {
-		if v.failed() {
+// round does the work todo, and what is due by time.
+func (w *writer) round(todo work) {
+	for _, d := range todo.deaths {
+		if w.failed() {
 			break
 		}
-		v.freeDead(d)
+		w.freeDead(d)
 	}
-	for _, n := range w.notes {
-		v.log.pending = v.head.AppendPatched(v.log.pending, n)
+	for _, n := range todo.notes {
+		w.log.pending = w.head.AppendPatched(w.log.pending, n)
 	}
-	for _, p := range w.puts {
-		v.writePut(p)
+	for _, p := range todo.puts {
+		w.writePut(p)
 	}
-	v.queue.giveBack(w.puts)
-	if len(w.keeps) > 0 {
-		err := v.syncRemovals()
-		for _, done := range w.keeps {
+	w.queue.giveBack(todo.puts)
+	if len(todo.keeps) > 0 {
+		err := w.syncRemovals()
+		for _, done := range todo.keeps {
 			done <- err
 		}
 	}
-	if len(w.clears) > 0 {
-		err := v.flushOpen()
-		for _, done := range w.clears {
+	if len(todo.clears) > 0 {
+		err := w.flushOpen()
+		for _, done := range todo.clears {
 			done <- err
 		}
 	}
-	for _, a := range w.asks {
-		v.queue.answer(a, a.do())
+	for _, a := range todo.asks {
+		w.queue.answer(a, a.do())
 	}
-	now := v.o.Now()
-	if now.Sub(v.checkedAt) >= v.o.every || now.Before(v.checkedAt) {
-		v.checkedAt = now
-		v.look(now)
+	now := w.o.Now()
+	if now.Sub(w.checkedAt) >= w.o.every || now.Before(w.checkedAt) {
+		w.checkedAt = now
+		w.look(now)
 	}
-}
-
-// freeDead logs a removal, and frees the record's bytes if it has whole pages.
-func (v *volume) freeDead(d deadRecord) {
-	v.log.add(v.head, layout.Removed{Segment: d.segment.number, Offset: d.offset})
-	v.counts.removed.Add(1)
-	if d.segment.kind != layout.Large || !v.punches.Load() || v.slot(d.segment.number).Load() != d.segment {
-		return
-	}
-	var fixed [layout.Unit]byte
-	read := func() error { _, err := d.segment.file.Load().ReadAt(fixed[:], d.offset); return err }
-	if v.call(read) != nil {
-		return // the hand frees it later
-	}
-	if shape, err := v.head.Need(fixed[:], d.segment.number, d.offset); err == nil {
-		v.freeLogged(freeing{seg: d.segment, offset: d.offset, bytes: shape.Bytes, logged: true})
-	}
-}
-
-func (v *volume) isListed(s *segment) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return s.listed
 }
 
 // writePut writes one record, or gives it up.
-func (v *volume) writePut(p *put) {
-	if v.failed() {
-		v.missed.add(p.Hash) // what it replaces is still on the disk
-		v.queue.finish(p, nil)
+func (w *writer) writePut(p *put) {
+	if w.failed() {
+		w.missed.add(p.Hash) // what it replaces is still on the disk
+		w.queue.finish(p, nil)
 		return
 	}
-	if v.queue.isGone(p) {
-		v.queue.finish(p, nil)
+	if w.queue.isGone(p) {
+		w.queue.finish(p, nil)
 		return
 	}
-	v.replace(p.Hash) // also a record of another key that the index cannot tell apart; and even if p is given up
-	if v.makeRoom(p.shape.Bytes) != nil {
-		v.queue.finish(p, nil)
-		v.counts.full.Add(1)
+	w.replace(p.Hash) // also a record of another key that the index cannot tell apart; and even if p is given up
+	if w.makeRoom(p.shape.Bytes) != nil {
+		w.queue.finish(p, nil)
+		w.counts.full.Add(1)
 		return
 	}
-	v.takeDead()
-	v.serial++
-	p.Serial = v.serial
-	if err := v.store(&p.Record, p.shape, pendingRecord{put: p}); errors.Is(err, errNoSpace) {
-		v.shrink()
-	}
-}
-
-// shrink lowers the limit, as the file system turned out to be full, until measureRoom sets it again.
-func (v *volume) shrink() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.limit = min(v.limit, v.used-v.used/32)
-}
-
-// takeDead handles the records that just left the index, so that they are logged before their replacements are written.
-func (v *volume) takeDead() {
-	v.queue.mu.Lock()
-	deaths := v.queue.deaths
-	v.queue.deaths = nil
-	v.queue.mu.Unlock()
-	for _, d := range deaths {
-		v.freeDead(d)
+	w.takeDead()
+	w.serial++
+	p.Serial = w.serial
+	if err := w.store(&p.Record, p.shape, pendingRecord{put: p}); errors.Is(err, errNoSpace) {
+		w.segments.shrink()
 	}
 }
 
 // flushOpen writes the buffers of the open segments.
-func (v *volume) flushOpen() error {
+func (w *appenders) flushOpen() error {
 	var errs []error
-	for _, a := range v.open {
+	for _, a := range w.open {
 		if a != nil {
-			errs = append(errs, v.flush(a))
+			errs = append(errs, w.flush(a))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // look does the periodic work.
-func (v *volume) look(now time.Time) {
-	if err := v.dir.Lost(); errors.Is(err, device.ErrLost) {
-		v.fail(err)
+func (w *writer) look(now time.Time) {
+	if err := w.dir.Lost(); errors.Is(err, device.ErrLost) {
+		w.fail(err)
 		return
 	}
-	if v.readOnly {
+	if w.readOnly {
 		return
 	}
-	v.measureRoom()
-	v.patches.prune(now, v.index)
-	v.watchIndex()
-	stuck := v.stuck
-	v.stuck = nil
-	v.free(stuck) // and records that readers have released
-	for _, a := range v.open {
+	w.measureRoom()
+	w.patches.prune(now, w.index)
+	w.loader.watchIndex()
+	stuck := w.stuck
+	w.stuck = nil
+	w.free(stuck) // and records that readers have released
+	for _, a := range w.open {
 		if a != nil && len(a.buffer) > 0 && now.Sub(a.since) >= flushAfter {
-			_ = v.flush(a)
+			_ = w.flush(a)
 		}
 	}
-	if err := v.logRemovals(); err == nil {
-		v.shortenRemovals()
+	if err := w.logRemovals(); err == nil {
+		w.shortenRemovals()
 	}
-	_ = v.makeRoom(0)
-	if now.Sub(v.settled) >= settleAfter || now.Before(v.settled) {
-		v.settled = now
-		v.settle()
+	_ = w.makeRoom(0)
+	if now.Sub(w.settled) >= settleAfter || now.Before(w.settled) {
+		w.settled = now
+		w.settle()
 	}
 }
 
@@ -183,94 +156,77 @@ func (v *volume) look(now time.Time) {
 const settleAfter = 10 * time.Second
 
 // settle makes all removals so far durable. After that the next opening need not know what was put or removed before.
-func (v *volume) settle() {
-	if v.before == nil {
-		if v.recent.Load().empty() && !v.owed {
+func (w *writer) settle() {
+	if w.before == nil {
+		if w.recent.Load().empty() && !w.owed {
 			return
 		}
-		v.before = v.recent.Swap(newHashes()) // who still has the old one has told the writer of the removal
+		w.before = w.recent.Swap(newHashes()) // who still has the old one has told the writer of the removal
 	}
-	filled := v.forgot.done.Load()
-	if v.syncRemovals() != nil || v.hidden.Load() > 0 {
+	filled := w.forgot.done.Load()
+	if w.syncRemovals() != nil || w.hidden.Load() > 0 {
 		return
 	}
-	v.before = nil
-	v.owed = v.owed && !filled
-}
-
-// unsettled returns to the next opening what may not be on the disk.
-func (v *volume) unsettled() {
-	v.missed.merge(v.recent.Load())
-	if v.before != nil {
-		v.missed.merge(v.before)
-	}
-	if v.owed {
-		v.missed.merge(v.forgot)
-	}
+	w.before = nil
+	w.owed = w.owed && !filled
 }
 
 // measureRoom sets the limit by the free bytes of the file system.
-func (v *volume) measureRoom() {
-	limit := v.o.MaxBytes
-	if v.o.MinFree > 0 {
-		room, err := v.dir.Room()
-		v.mu.Lock()
-		if err == nil {
-			limit = min(limit, v.used+room.Free-v.o.MinFree)
+func (w *writer) measureRoom() {
+	free := w.o.MaxBytes
+	if w.o.MinFree > 0 {
+		if room, err := w.dir.Room(); err == nil {
+			free = room.Free - w.o.MinFree
 		}
-		v.mu.Unlock()
 	}
-	v.mu.Lock()
-	v.limit = max(limit, 0)
-	v.mu.Unlock()
-	v.sayRoom(max(limit, 0))
+	w.sayRoom(w.segments.setLimit(free))
 }
 
 // sayRoom logs that the file system has less room than MaxBytes, and when that is over.
-func (v *volume) sayRoom(limit int64) {
+func (w *writer) sayRoom(limit int64) {
 	switch {
-	case !v.short && limit < v.o.MaxBytes-v.o.MaxBytes/16:
-		v.short = true
-		v.o.Log.Warn("the file system of the disk tier is nearly full: the tier is limited to less than max_bytes", "path", v.o.Path, "limit_bytes", limit, "max_bytes", v.o.MaxBytes, "min_free", v.o.MinFree)
-	case v.short && limit == v.o.MaxBytes:
-		v.short = false
-		v.o.Log.Info("the file system of the disk tier has room again: the limit is max_bytes", "path", v.o.Path)
+	case !w.short && limit < w.o.MaxBytes-w.o.MaxBytes/16:
+		w.short = true
+		w.o.Log.Warn("the file system of the disk tier is nearly full: the tier is limited to less than max_bytes", "path", w.o.Path, "limit_bytes", limit, "max_bytes", w.o.MaxBytes, "min_free", w.o.MinFree)
+	case w.short && limit == w.o.MaxBytes:
+		w.short = false
+		w.o.Log.Info("the file system of the disk tier has room again: the limit is max_bytes", "path", w.o.Path)
 	}
 }
 
 // abandon gives up all that waits in the queue. It leaves to the next opening what was replaced or removed, and may still be on the disk.
-func (v *volume) abandon() {
-	for _, a := range v.open {
+func (w *writer) abandon() {
+	for _, a := range w.open {
 		if a != nil {
 			for _, l := range a.landing {
-				v.missed.add(l.entry.Hash) // it may be in the file, and have been removed since
-				v.end(l, l.entry.Hash)
+				w.missed.add(l.entry.Hash) // it may be in the file, and have been removed since
+				w.end(l, l.entry.Hash)
 			}
 		}
 	}
-	v.open = [2]*appender{}
-	w := v.queue.take()
-	for _, p := range w.puts {
-		v.missed.add(p.Hash)
-		v.queue.finish(p, nil)
+	w.open = [2]*appender{}
+	todo := w.queue.take()
+	for _, p := range todo.puts {
+		w.missed.add(p.Hash)
+		w.queue.finish(p, nil)
 	}
-	v.unsettled()
-	for _, done := range append(w.keeps, w.clears...) {
-		done <- *v.failure.Load()
+	w.unsettled()
+	for _, done := range append(todo.keeps, todo.clears...) {
+		done <- *w.failure.Load()
 	}
-	for _, a := range w.asks {
-		v.queue.answer(a, *v.failure.Load())
+	for _, a := range todo.asks {
+		w.queue.answer(a, *w.failure.Load())
 	}
 }
 
 // finishAll seals the open segments, for a clean end.
-func (v *volume) finishAll() {
-	if v.readOnly {
+func (w *writer) finishAll() {
+	if w.readOnly {
 		return
 	}
-	_ = v.seal(layout.Small)
-	_ = v.seal(layout.Large)
-	v.endDrafts()
-	_ = v.syncRemovals()
-	_ = v.call(v.dir.Sync)
+	_ = w.seal(layout.Small)
+	_ = w.seal(layout.Large)
+	w.endDrafts()
+	_ = w.syncRemovals()
+	_ = w.call(w.dir.Sync)
 }

@@ -1,6 +1,0 @@
-package disk
-
-import "time"
-
-// clock reads the time.
-func clock() time.Time { return time.Now() }
