@@ -148,6 +148,10 @@ bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] 
 load: ## replay real requests against the proxy: make load [TRACES=dir] [LIMIT=lines]
 	loadtest/usual.sh
 
+.PHONY: walk
+walk: ## print the functions that a hit, and a miss that is held back, go through
+	@GO="$(GO)" scripts/walk.sh
+
 .PHONY: settings
 settings: ## write what is made from the tables in config/ anew: the reference file, docs/settings.md, the JSON Schema
 	$(GO) test ./config -run '^TestGeneratedFilesAreUpToDate$$' -count=1 -update
