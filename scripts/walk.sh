@@ -59,7 +59,7 @@ for kind in $kinds; do
 		BEGIN {
 			n = split("internal/front/http1 internal/front/listen internal/http/message internal/http/wire internal/http/field internal/proxy internal/route/routing internal/route/cachekey internal/http/rfc9111 internal/cache internal/cache/purge internal/admission internal/admission/policy internal/bloom internal/bloom/sliding internal/proxy/internal/flight internal/origin internal/origin/balance", order, " ")
 			for (i = 1; i <= n; i++) rank[order[i]] = i
-			steps = split("proxy receive decide key sighting collapse share fill fetch judge admit store account pass deliver heading record", step, " ")
+			steps = split("proxy receive headers decide access route key lookup purged sighting collapse whole fill fillhere fetch judge admit store fetched pass deliver selection sendstored record", step, " ")
 			for (i = 1; i <= steps; i++) stepRank["internal/proxy/" step[i] ".go"] = i
 		}
 		{

@@ -12,7 +12,7 @@
 //
 //	writes = objects held + evictions + replaced + purged (+ promoted, of the stage)
 //
-// There are two tiers in memory. The memory tier holds what admission let in. The stage, off by default, holds what
+// There are two tiers in memory. The memory tier holds what admission let in. The stage, if there is one, holds what
 // admission held back, first in, first out: there the second request of a key is a hit already. Find says when an entry
 // is staged, and the caller may Promote it. A staged entry never displaces an entry of the memory tier, not even one
 // under its own key: PutStage returns Superseded instead. The parts share Options.MaxBytes and never exceed it
