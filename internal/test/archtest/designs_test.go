@@ -1,8 +1,10 @@
 package archtest
 
 import (
+	"go/ast"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +54,34 @@ func designProblems(text string, rooms []string) (problems []string) {
 		}
 	}
 	return problems
+}
+
+var testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z][A-Za-z0-9]*\b`)
+
+// A law of a design whose test was renamed would be held by nothing that a reader finds.
+func TestTestsNamedInDesignsExist(t *testing.T) {
+	tests := map[string]bool{}
+	for _, f := range house(t).files {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && f.test {
+				tests[fn.Name.Name] = true
+			}
+		}
+	}
+	named := 0
+	for at, text := range documents(t) {
+		if path.Base(at) != "DESIGN.md" {
+			continue
+		}
+		for _, name := range testName.FindAllString(text, -1) {
+			if named++; !tests[name] {
+				t.Errorf("%s names %s, which is not there", at, name)
+			}
+		}
+	}
+	if named < 100 {
+		t.Errorf("designs name %d tests, want those of their laws", named)
+	}
 }
 
 func TestDesignsThatLackSomethingAreSeen(t *testing.T) {
