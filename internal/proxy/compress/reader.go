@@ -43,7 +43,7 @@ type Reader struct {
 	m    *machine // nil: not yet, or no longer
 	open bool     // among those that are bounded
 	out  sink
-	err  error // behind what is in out; nil: it goes on
+	err  error // the error behind what is in out; nil: it goes on
 
 	mu     sync.Mutex
 	busy   bool // reading
@@ -73,7 +73,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	for r.out.empty() && r.err == nil {
 		r.step()
 	}
-	if n := r.out.take(p); n > 0 {
+	if n := r.out.read(p); n > 0 {
 		return n, nil
 	}
 	return 0, r.err

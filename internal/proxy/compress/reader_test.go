@@ -140,10 +140,10 @@ func TestACutBodyNeverEndsWell(t *testing.T) {
 				for _, pauses := range []bool{false, true} {
 					r := compress.NewReader(&source{pieces: cutUp(rnd, text(rnd, n)), pauses: pauses, err: err}, c, l, new(compress.Counts))
 					var sent bytes.Buffer
-					if _, got := io.Copy(&sent, struct{ io.Reader }{r}); got != err { //nolint:errorlint // as it is
+					if _, got := io.Copy(&sent, struct{ io.Reader }{r}); got != err { //nolint:errorlint // the very error
 						t.Fatalf("%d bytes: the reader ends with %v, want %v", n, got, err)
 					}
-					if _, again := r.Read(make([]byte, 1)); again != err { //nolint:errorlint // as above
+					if _, again := r.Read(make([]byte, 1)); again != err { //nolint:errorlint // the very error
 						t.Fatalf("%d bytes: read once more: %v", n, again)
 					}
 					_ = r.Close()
@@ -213,7 +213,7 @@ func TestFinishEncodesAllAtOnce(t *testing.T) {
 		if size, ok := r.Finish(); ok {
 			t.Errorf("%s: a cut body is finished, of %d bytes", c, size)
 		}
-		if _, err := io.ReadAll(r); err != io.ErrUnexpectedEOF { //nolint:errorlint // as it is
+		if _, err := io.ReadAll(r); err != io.ErrUnexpectedEOF { //nolint:errorlint // the very error
 			t.Errorf("%s: a cut body ends with %v", c, err)
 		}
 		_ = r.Close()

@@ -19,7 +19,7 @@ const (
 	Brotli        // RFC 7932
 	Zstd          // RFC 8878
 
-	Count // of codings, None among them
+	Count // the number of codings, None among them
 )
 
 var codingWords = [Count]string{None: "identity", Gzip: "gzip", Brotli: "br", Zstd: "zstd"}

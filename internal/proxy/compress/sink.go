@@ -31,8 +31,8 @@ func (s *sink) len() int {
 
 func (s *sink) empty() bool { return s.len() == 0 }
 
-// take moves bytes to p. When the last was read the room is for others.
-func (s *sink) take(p []byte) int {
+// read moves bytes to p. When the last was read the room is for others.
+func (s *sink) read(p []byte) int {
 	if s.empty() {
 		return 0
 	}

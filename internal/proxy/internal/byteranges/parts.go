@@ -30,7 +30,7 @@ const pieceBytes = 32 << 10
 // belong to one answer.
 type Parts struct {
 	Boundary string      // for the Content-Type of the answer
-	Length   int64       // of all of it, in bytes
+	Length   int64       // bytes in all of it
 	Content  net.Buffers // texts and parts in turn, a text first and last; a part of content in a file is nil. Sending may use it up
 }
 

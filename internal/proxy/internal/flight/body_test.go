@@ -402,7 +402,7 @@ func TestAFlightNeverWaitsForItsSlowestReader(t *testing.T) {
 				o.Spool = func() (SpoolFile, error) { return file, nil }
 			}
 			table := NewTable[int, string](o)
-			body := randomBody(5 * testLimit) // of unknown length, and too large to be stored
+			body := randomBody(5 * testLimit) // its length is unknown, and it is too large to be stored
 			fast, _ := table.Join(1, 1, Admission{Leading: true})
 			slow, _ := table.Join(1, 1, Admission{})
 			table.Go(fast, func(f *Flight[int, string]) {

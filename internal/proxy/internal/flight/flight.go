@@ -37,7 +37,7 @@ type Flight[K comparable, H any] struct {
 
 	ownRound    round[K, H]  // its round, if it is the first flight of it
 	leader      Reader[K, H] // its leader, if it is the first flight of its round
-	firstCursor cursor       // of the first seat that was taken
+	firstCursor cursor       // the cursor of the first seat that was taken
 
 	// in the list of Table.all
 	prev, next *Flight[K, H]
@@ -54,15 +54,15 @@ type Flight[K comparable, H any] struct {
 	leaderGone      bool          // its leader reads another flight of the round
 	superseded      bool          // another flight of the round had a header first
 	secured         bool          // it is admitted, and memory is reserved for it
-	storable        bool          // as the header says
-	length          int64         // of the body, -1 if unknown; set with the header
+	storable        bool          // the header says so
+	length          int64         // bytes of the body, -1 if unknown; set with the header
 	over            bool          // its body has ended
 	reclaimable     bool          // it is in Table.reclaimable
 	nextReclaimable *Flight[K, H] // in that list
 	prevReclaimable *Flight[K, H]
 	stopped         bool // it was ended before it had an outcome
 	seats           int  // how many were ever taken
-	activeSeats     int  // of them, those of readers that have not left
+	activeSeats     int  // seats whose readers have not left
 	admitted        bool // to be stored if it can be
 	runsToEnd       bool // the fetch goes on to its end though nobody reads; see Reader.Leave
 	whole           bool // the body is kept whole and may be stored
@@ -73,7 +73,7 @@ type Flight[K comparable, H any] struct {
 	// guarded as well; see Response.Recounted
 	recounted      bool
 	undecided      int           // followers that have yet to say whether they admit it
-	undecidedEarly int           // of them, those that had joined before the header
+	undecidedEarly int           // how many of them had joined before the header
 	decisions      chan struct{} // not nil: closed when there is a decision
 }
 
@@ -103,7 +103,7 @@ type Response struct {
 	Storable  bool  // it may be stored
 	Shareable bool  // followers may have it
 	Resumable bool  // a reader that has a part of it can get the rest by another request
-	Length    int64 // of the body, -1 if unknown
+	Length    int64 // bytes of the body, -1 if unknown
 
 	// Recounted: the key became known only from the header, so joining has not admitted the response. Each follower that it
 	// suits then calls Reader.Admit. Admits is the leader's decision.

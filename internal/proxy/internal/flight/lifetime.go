@@ -14,7 +14,7 @@ type lifetime struct {
 	mu    sync.Mutex
 	over  atomic.Bool   // set under mu
 	done  chan struct{} // nil: nobody has asked
-	calls *call         // of AfterFunc, a list
+	calls *call         // a list of the calls that AfterFunc has asked for
 	first call          // the first of them, in place: most lifetimes have one
 }
 

@@ -12,7 +12,7 @@ const maxRead = 256 << 10
 // Reader is one client's part in a flight, leader or follower. It must be
 // closed. One goroutine at a time uses it, but Close may come from another.
 type Reader[K comparable, H any] struct {
-	seat[K, H] // that it reads from; guarded by the table's mutex until there is an outcome
+	seat[K, H] // the seat it reads from; guarded by the table's mutex until there is an outcome
 	table      *Table[K, H]
 	client     netip.Prefix
 	closed     atomic.Bool

@@ -55,7 +55,7 @@ type Table[K comparable, H any] struct {
 	generation  func() uint64
 	fetch       sync.WaitGroup
 	ended       atomic.Uint64 // see Ended
-	freeFlights sync.Pool     // of flights that Conclude has ended, all zero
+	freeFlights sync.Pool     // flights that Conclude has ended, all zero
 
 	mu          sync.Mutex
 	byKey       map[K]*round[K, H]

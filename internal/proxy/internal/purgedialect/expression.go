@@ -13,7 +13,7 @@ const wantExpression = `want req.url or obj.http.x-url, req.http.host, or obj.ht
 // condition is one comparison of an expression.
 type condition struct {
 	name    string // in lower case
-	matches bool   // by ~, else by ==
+	matches bool   // compared by ~, else by ==
 	value   string
 }
 

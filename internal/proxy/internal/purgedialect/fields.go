@@ -19,9 +19,9 @@ const (
 	softTagList         // the same, to become stale
 	tagCommas           // tags with commas between them
 	tagPattern          // a pattern for tags, or a list of them
-	urlPattern          // of BAN
+	urlPattern          // BAN's pattern for URLs
 	hostPattern
-	typePattern // of BAN
+	typePattern // BAN's pattern for types
 	banExpression
 	purgeWay  // how the target is read
 	softFlag  // all becomes stale
@@ -47,7 +47,7 @@ var readings = map[string]reading{
 	"X-Host": hostPattern, "X-Ban-Host": hostPattern,
 	"X-Content-Type": typePattern, "X-Ban-Content-Type": typePattern,
 	"X-Ban-Expression":  banExpression,
-	"X-Purge-Method":    purgeWay, // of programs for WordPress
+	"X-Purge-Method":    purgeWay, // programs for WordPress send it
 	"Fastly-Soft-Purge": softFlag,
 	"Clear-Cache":       clearFlag, // FOSHttpCache for Symfony
 	"X-Pool":            unknown,   // Magento, for what its origin has called a pool
@@ -81,8 +81,8 @@ type way uint8
 
 const (
 	wayNone      way = iota
-	wayExact         // as the URL that it is
-	wayPattern       // as a pattern for URLs
+	wayExact         // the URL as it is
+	wayPattern       // a pattern for URLs
 	wayTags          // not at all: a field has the tags
 	wayBanRegexp     // not at all: a field has a pattern
 )
@@ -227,11 +227,11 @@ func (r *Request) checkBounds(g *given) error {
 	return nil
 }
 
-// by is what a purge goes by.
-type by uint8
+// criterion is what a purge goes by.
+type criterion uint8
 
 const (
-	byTarget by = iota
+	byTarget criterion = iota
 	byTags
 	byURL
 	byExpression
@@ -239,10 +239,10 @@ const (
 )
 
 // selector returns what the purge goes by. A request with two of these is not understood, but BAN with tags may have a pattern for URLs.
-func (g *given) selector() (by, error) {
+func (g *given) selector() (criterion, error) {
 	found, name := byTarget, ""
 	for _, s := range []struct {
-		by   by
+		by   criterion
 		name string
 	}{{byTags, g.tagField}, {byExpression, g.expression.name}, {byClear, g.clear.name}, {byURL, g.url.name}} {
 		switch {
@@ -263,7 +263,7 @@ func (g *given) selector() (by, error) {
 }
 
 // checkWay refuses an X-Purge-Method that says another thing than the rest of the request.
-func (g *given) checkWay(found by) error {
+func (g *given) checkWay(found criterion) error {
 	wants := ""
 	switch {
 	case g.way == wayTags && found != byTags:

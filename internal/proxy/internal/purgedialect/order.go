@@ -49,8 +49,8 @@ func (e *Error) Error() string {
 const (
 	methodPurge     = "PURGE"
 	methodBan       = "BAN"
-	methodPurgeKeys = "PURGEKEYS" // by tags, with varnish-modules
-	methodPurgeTags = "PURGETAGS" // by tags, with FOSHttpCache for Symfony
+	methodPurgeKeys = "PURGEKEYS" // purges by tags, with varnish-modules
+	methodPurgeTags = "PURGETAGS" // purges by tags, with FOSHttpCache for Symfony
 )
 
 // IsPurge reports whether a method asks for a purge, also one that is not understood: then the origin, which does not understand it

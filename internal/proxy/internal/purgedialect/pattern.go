@@ -11,7 +11,7 @@ import (
 // sign is a part of a pattern.
 type sign struct {
 	kind signKind
-	text string // of a literal
+	text string // the text of a literal
 }
 
 type signKind uint8

@@ -40,10 +40,10 @@ type Table struct {
 	seed      maphash.Seed
 	rules     [sets][ways]atomic.Pointer[Rule] // written under mu
 	forgotten [sets]atomic.Uint64              // URLs of the paths of a set
-	count     atomic.Int64                     // of rules
+	count     atomic.Int64                     // how many rules there are
 
 	mu         sync.Mutex // held by writers; readers take no lock
-	lastNumber uint64     // of the last rule
+	lastNumber uint64     // the number of the last rule
 }
 
 // New returns a Table without rules. The numbers of its rules begin above after. If stored

@@ -146,7 +146,7 @@ func TestForgetIsSeenByItsPath(t *testing.T) {
 func TestNothingSlipsThrough(t *testing.T) {
 	for range 2000 {
 		table, path := New(0), uint64(1)
-		var mu sync.Mutex // of the store
+		var mu sync.Mutex // guards the store
 		stored := map[uint64]bool{}
 		var both sync.WaitGroup
 		seen := table.Forgotten(path)

@@ -56,17 +56,17 @@ type Again int
 const (
 	Ends    Again = iota // it does not
 	Resumed              // s has another source for the rest
-	Anew                 // by another slice, which Get gives
+	Anew                 // another slice takes its place, which Get gives
 )
 
 // Reader is the way of one answer through the slices. It belongs to one goroutine. The zero
 // Reader is not ready: see New.
 type Reader[S Slice] struct {
 	source Source[S]
-	size   int64 // of a slice
+	size   int64 // bytes of a slice
 
 	whole int64                  // bytes of the representation
-	rep   rfc9111.Representation // that all slices must belong to
+	rep   rfc9111.Representation // all slices must belong to it
 	tells int64                  // the number of the slice that says so
 
 	slice   S // the one that is read, if there is one

@@ -70,7 +70,7 @@ type origin struct {
 	fails   func(number int64) int64 // where a new slice breaks off; nil: nowhere
 	resumes sliced.Again
 	rests   []rfc9111.Range
-	failure error // of Get
+	failure error // the error of Get
 }
 
 func newOrigin(size int64, length int) *origin {

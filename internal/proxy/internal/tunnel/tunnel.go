@@ -66,7 +66,7 @@ type Tunnel struct {
 	origin Origin
 
 	mu    sync.Mutex
-	limit time.Duration // of silence
+	limit time.Duration // how long silence may last
 	alarm *time.Timer   // ends the tunnel after it; nil before Run
 	over  bool          // cut
 	while string        // what failed first

@@ -25,7 +25,7 @@ const (
 // zero Table is not usable: see New.
 type Table struct {
 	urls  []atomic.Pointer[url] // ways of each set, one after the other; written under mu
-	count atomic.Int64          // of URLs
+	count atomic.Int64          // how many URLs there are
 
 	mu   sync.Mutex // held by writers; readers take no lock
 	hand uint8      // where the next search for room begins; guarded by mu
