@@ -41,7 +41,7 @@ func (a *Access) guarded() bool { return len(a.Allow)+len(a.Deny) > 0 }
 
 // admittedHoweverRead reports whether the route of x, and those that it would have by other readings of its path, let its client in. Users are
 // those of its route. A path with one reading costs next to nothing.
-func (x *exchange) admittedHoweverRead() bool {
+func (x *routed) admittedHoweverRead() bool {
 	if !x.target.Ambiguous && wire.ReadAlike(x.path) || x.route.answer != nil { // then no origin reads it
 		return true
 	}
@@ -54,9 +54,9 @@ func (x *exchange) admittedHoweverRead() bool {
 }
 
 // admittedEverywhere reports whether the client of x is let in whatever its path.
-func (x *exchange) admittedEverywhere(method []byte) bool {
+func (x *routed) admittedEverywhere(method []byte) bool {
 	for _, r := range x.settings.routes {
-		if !r.takesBesidePath(x, method) {
+		if !r.takesBesidePath(&x.incoming, method) {
 			continue
 		}
 		if !x.admittedAs(r) {
@@ -71,7 +71,7 @@ func (x *exchange) admittedEverywhere(method []byte) bool {
 
 // admittedAs reports whether r lets x go on to an origin, as its own route does. A route that answers with an error does not; nil, no
 // route, closes nothing.
-func (x *exchange) admittedAs(r *route) bool {
+func (x *routed) admittedAs(r *route) bool {
 	switch {
 	case r == x.route, r == nil:
 		return true
@@ -88,7 +88,7 @@ func (x *exchange) admittedAs(r *route) bool {
 // A password costs tens of milliseconds. Begin has no time for that: it lets through who is known, and leaves the rest to Finish.
 
 // credentials returns the value of Authorization, nil where there is none or several.
-func (x *exchange) credentials() []byte {
+func (x *incoming) credentials() []byte {
 	if !x.asks.authorization {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (p *Proxy) authenticated(x *exchange) bool {
 }
 
 // describeUser says which user asks, or would be one.
-func (x *exchange) describeUser(line *accesslog.Line) {
+func (x *routed) describeUser(line *accesslog.Line) {
 	if x.route == nil || x.route.Access.Users == nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (x *exchange) describeUser(line *accesslog.Line) {
 }
 
 // appendAuthenticate appends what a client is asked for that has shown no credentials, or wrong ones.
-func (x *exchange) appendAuthenticate(b []byte) []byte {
+func (x *routed) appendAuthenticate(b []byte) []byte {
 	b = append(b, "WWW-Authenticate: Basic realm=\""...)
 	b = append(b, x.route.Access.Realm...)
 	return append(b, "\", charset=\"UTF-8\"\r\n"...)

@@ -80,11 +80,11 @@ func (p *Proxy) markHitForMiss(j *job, h *outcome, resp *origin.Response) {
 	switch {
 	case j.span != nil && !j.span.slice:
 	case h.shareable():
-		p.hitForMiss.Clear(j.base)
+		p.hitForMiss.Clear(j.baseKey)
 	case answersOne(h, j): // and says nothing of what others get
 	case h.status >= leastError:
 	case !h.storable() && j.settings.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
-		p.hitForMiss.Set(j.base, resp.ResponseTime.Add(j.settings.UncacheableFor))
+		p.hitForMiss.Set(j.baseKey, resp.ResponseTime.Add(j.settings.UncacheableFor))
 	}
 }
 

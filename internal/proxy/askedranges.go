@@ -26,7 +26,7 @@ type askedSet struct {
 	mu    sync.Mutex
 	key   [askedWays]uint64 // 0: the place is free
 	asked [askedWays]int64
-	size  [askedWays]int64 // of the whole; 0: not known
+	size  [askedWays]int64 // the size of the whole; 0: not known
 }
 
 // set returns the set of key, and its name there.
@@ -75,8 +75,8 @@ func (t *askedRanges) add(key cache.Key, asked int64) {
 	s.asked[i] = plus(s.asked[i], asked)
 }
 
-// take is add, and reports whether enough bytes have added up. Then they are spent, and begin anew.
-func (t *askedRanges) take(key cache.Key, asked, enough int64) bool {
+// spend is add, and reports whether enough bytes have added up. Then they are spent, and begin anew.
+func (t *askedRanges) spend(key cache.Key, asked, enough int64) bool {
 	s, i := t.at(key)
 	defer s.mu.Unlock()
 	s.asked[i] = plus(s.asked[i], asked)

@@ -12,7 +12,7 @@ func TestAskedRangesAddUpUntilTheyAreSpent(t *testing.T) {
 	one, other := cache.Key{Hi: 1, Lo: 1}, cache.Key{Hi: 2, Lo: 1}
 	f := func(key cache.Key, asked, enough int64, want bool) {
 		t.Helper()
-		if got := a.take(key, asked, enough); got != want {
+		if got := a.spend(key, asked, enough); got != want {
 			t.Errorf("%d more, %d wanted: got %v, want %v", asked, enough, got, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestAskedRangesForgetWhoAskedForLeast(t *testing.T) {
 		if got := a.size(key(i)); got != int64(1000+i) {
 			t.Errorf("key %d: got size %d, want %d", i, got, 1000+i)
 		}
-		if !a.take(key(i), 0, int64(100+i)) {
+		if !a.spend(key(i), 0, int64(100+i)) {
 			t.Errorf("key %d: its bytes are forgotten", i)
 		}
 	}

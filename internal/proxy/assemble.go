@@ -17,12 +17,12 @@ type assembly struct {
 	// entries are the parts in order, without gaps, from the one that holds the first
 	// byte sent to the one that holds the last. The first one's head is the answer's.
 	entries []*cache.Object
-	part    rfc9111.Part // that of the first entry
+	part    rfc9111.Part // the part that the first entry is
 	divided
 }
 
 // assembly returns the stored parts that x is answered from; nil where that is something else.
-func (x *exchange) assembly() *assembly {
+func (x *content) assembly() *assembly {
 	a, _ := x.from.(*assembly)
 	return a
 }
@@ -69,7 +69,7 @@ func (a *assembly) empty() {
 
 // firstAsked returns the place of the first byte that x wants, as far as it is known
 // before the size is; single is false if it asks for several ranges.
-func (x *exchange) firstAsked() (first int64, single bool) {
+func (x *incoming) firstAsked() (first int64, single bool) {
 	if !x.asks.ranged || !x.asks.get {
 		return 0, true
 	}
@@ -179,7 +179,7 @@ func (p *Proxy) addPart(x *exchange, a *assembly, number int64) bool {
 }
 
 // use returns how x may be answered from e at this time, and whether e is fresh then.
-func (x *exchange) use(e *cache.Object, at time.Time) (u rfc9111.Use, fresh bool) {
+func (x *routed) use(e *cache.Object, at time.Time) (u rfc9111.Use, fresh bool) {
 	age, policy := e.Age(at), e.Policy()
 	return policy.Use(age, x.request, x.route.HonorRequest), rfc9111.Fresh(policy.Lifetime, age)
 }

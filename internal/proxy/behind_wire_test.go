@@ -45,15 +45,15 @@ func dialSmallBuffers(t testing.TB, address string) *socket {
 // longTextOrigin is an origin with one long text. It sends the beginning, and the rest when the test lets it.
 type longTextOrigin struct {
 	text    string
-	fields  string // of the first answer, with its framing
+	fields  string // the fields of the first answer, with its framing
 	chunked bool
 	unroll  chan struct{}
 	rest    func(c *edgetest.Conn, first int) // answers a request for what comes behind
 	other   func(c *edgetest.Conn)            // answers /other, for the last time on its connection
 	first   func(e *edgetest.Edge)            // comes before the clients
-	slow    *socket                           // of the client that is left behind
+	slow    *socket                           // the socket of the client that is left behind
 	mu      sync.Mutex
-	asked   []http.Header // of those
+	asked   []http.Header // the fields of each request
 }
 
 // longTextBytes is more than the buffers on the way and what is kept of it.
@@ -104,9 +104,9 @@ func (s *longTextOrigin) whole(c *edgetest.Conn) bool {
 	return ok
 }
 
-// behind starts an edge before s, and a client that is left behind by another. What that has
+// leaveBehind starts an edge before s, and a client that is left behind by another. What that has
 // of the answer by then is in got.
-func (s *longTextOrigin) behind(t *testing.T, o edgetest.Options, version string) (e *edgetest.Edge, slow *http.Response, got []byte) {
+func (s *longTextOrigin) leaveBehind(t *testing.T, o edgetest.Options, version string) (e *edgetest.Edge, slow *http.Response, got []byte) {
 	t.Helper()
 	o.Listener, o.ResponseBuffer = smallBufferListener(t), 64<<10
 	e, _ = startBefore(t, o, s.play)
@@ -194,7 +194,7 @@ func TestAClientThatFellBehindGetsTheSameBytes(t *testing.T) {
 						_ = c.Close()
 					}
 				}
-				e, slow, got := s.behind(t, s.options(), "1.1")
+				e, slow, got := s.leaveBehind(t, s.options(), "1.1")
 				rest, err := io.ReadAll(slow.Body)
 				got = append(got, rest...)
 				switch right := strings.HasPrefix(s.text, string(got)); {
@@ -280,7 +280,7 @@ func TestARestOfAnotherLengthIsNotSent(t *testing.T) {
 	s.rest = func(c *edgetest.Conn, at int) {
 		c.Say(s.part(at, longTextBytes-2, longTextBytes-1, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", longTextBytes-1-at, s.text[at:longTextBytes-1]))
 	}
-	e, slow, _ := s.behind(t, s.options(), "1.1")
+	e, slow, _ := s.leaveBehind(t, s.options(), "1.1")
 	if _, err := io.Copy(io.Discard, slow.Body); err == nil {
 		t.Error("it was taken for the rest")
 	}
@@ -296,7 +296,7 @@ func TestAClientWithoutTheRestSeesABrokenTransfer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newLongTextOrigin(chunked, "")
-			e, slow, got := s.behind(t, s.options(), version)
+			e, slow, got := s.leaveBehind(t, s.options(), version)
 			if (slow.ContentLength < 0) != chunked {
 				t.Errorf("the answer has a length of %d", slow.ContentLength)
 			}
@@ -325,7 +325,7 @@ func TestAClientThatFellBehindInHTTP10GetsTheRest(t *testing.T) {
 	s.rest = func(c *edgetest.Conn, at int) {
 		c.Say(s.part(at, longTextBytes-1, longTextBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", longTextBytes-at, s.text[at:]))
 	}
-	_, slow, got := s.behind(t, s.options(), "1.0")
+	_, slow, got := s.leaveBehind(t, s.options(), "1.0")
 	rest, err := io.ReadAll(slow.Body)
 	if got = append(got, rest...); err != nil || string(got) != s.text {
 		t.Errorf("got %d bytes and %v", len(got), err)
@@ -350,7 +350,7 @@ func TestTheStoredBodyOfAClientThatFellBehindIsPinned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e, slow, got := s.behind(t, edgetest.Options{
+	e, slow, got := s.leaveBehind(t, edgetest.Options{
 		Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, InflightBytes: held + longTextBytes/2, InflightShare: 1,
 	}, "1.1")
 	free()

@@ -137,7 +137,7 @@ func (l *replayListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127,
 // then ends. It drops the answers.
 type replayConn struct {
 	request []byte
-	rest    []byte // of the request under way: the server may read its first byte alone
+	rest    []byte // the rest of the request under way: the server may read its first byte alone
 	left    int
 	done    chan struct{}
 }

@@ -23,7 +23,7 @@ func TestSeveralRangesOfALargeBodyAreNotCopied(t *testing.T) {
 	if got := allocsPerHit(t, c); got > mostAllocs {
 		t.Errorf("got %.1f allocations an answer, want at most %d", got, mostAllocs)
 	}
-	least := uint64(math.MaxUint64) // of some rounds: what a timer or a collection adds is not in each
+	least := uint64(math.MaxUint64) // the least of some rounds: what a timer or a collection adds is not in each
 	for range rounds {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

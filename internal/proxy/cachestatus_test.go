@@ -24,7 +24,7 @@ func TestStructuredName(t *testing.T) {
 func TestDetail(t *testing.T) {
 	f := func(why reason.Reason, v admission.Verdict, want string) {
 		t.Helper()
-		x := &exchange{reason: why}
+		x := &exchange{told: told{reason: why}}
 		x.verdict = v
 		if got := string(x.appendDetail(nil)); got != want {
 			t.Errorf("%s: got %q, want %q", why, got, want)

@@ -15,7 +15,7 @@ import (
 type recordingOrigin struct {
 	mu   sync.Mutex
 	seen []string
-	head http.Header // of the last request
+	head http.Header // the fields of the last request
 }
 
 func (w *recordingOrigin) script(c *edgetest.Conn) {

@@ -18,7 +18,7 @@ func (p *Proxy) collapse(x *exchange) {
 	case x.sliceable():
 		if p.smallRangeOfSlices(x) {
 			p.fetchAlone(x, false)
-		} else if p.hitForMiss.Has(x.base, x.start) || !p.slices(x) {
+		} else if p.hitForMiss.Has(x.baseKey, x.start) || !p.slices(x) {
 			p.collapseWhole(x)
 		}
 	case x.severalOfSliced():
@@ -29,7 +29,7 @@ func (p *Proxy) collapse(x *exchange) {
 }
 
 func (p *Proxy) collapseWhole(x *exchange) {
-	marked := p.hitForMiss.Has(x.base, x.start) // it was not shareable a moment ago
+	marked := p.hitForMiss.Has(x.baseKey, x.start) // it was not shareable a moment ago
 	switch {
 	case marked && x.asks.ranged && x.verdict.Admit && x.mayStore():
 		p.fetchPart(x) // most likely all of it is too much to store
@@ -46,13 +46,13 @@ func (p *Proxy) collapseWhole(x *exchange) {
 
 // mayShare reports whether the request may share a flight: a GET without Range
 // or Authorization.
-func (x *exchange) mayShare() bool {
+func (x *incoming) mayShare() bool {
 	a := &x.asks
 	return a.get && !a.ranged && !a.authorization && !a.precondition
 }
 
 // mayStore reports whether a fetch for this request alone may be stored.
-func (x *exchange) mayStore() bool { return x.asks.get && !x.asks.precondition }
+func (x *incoming) mayStore() bool { return x.asks.get && !x.asks.precondition }
 
 // maxJoins bounds how often one request goes from flight to flight because what
 // it was given is not its own.
@@ -217,7 +217,7 @@ func isOfLeader(err error) bool { return errors.Is(err, origin.ErrShare) }
 // followOwn takes a seat in a flight for the exact target of x, if there is one: it began
 // before the rule of the path was known, or the rule does not hold for its request.
 func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
-	if x.rule == nil || x.redirected || x.base == x.exact.base {
+	if x.rule == nil || x.redirected || x.baseKey == x.exact.baseKey {
 		return nil
 	}
 	r, _ := p.flights.Follow(x.exact.key, flight.Admission{Following: admit, Client: x.who})
@@ -228,7 +228,7 @@ func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
 // that the response does not have: then it answers that target, and says nothing of others.
 // Else it returns "".
 func onlyTarget(j *job, resp *origin.Response) string {
-	if j.by == nil || j.by.SaidBy(resp.Header) {
+	if j.queryRule == nil || j.queryRule.SaidBy(resp.Header) {
 		return ""
 	}
 	return string(j.resource.Target)
@@ -237,7 +237,7 @@ func onlyTarget(j *job, resp *origin.Response) string {
 // isForOtherTarget reports whether h, which x has had fetched, is the response to another
 // target than that of x.
 func (h *outcome) isForOtherTarget(x *exchange) bool {
-	return h.only != "" && h.only != string(x.keyed)
+	return h.only != "" && h.only != string(x.keyedTarget)
 }
 
 // dropQueryRule has x go on as if its path had no rule.
@@ -245,9 +245,9 @@ func (x *exchange) dropQueryRule() {
 	x.keying, x.rule, x.exactOnly, x.redirected, x.stale = x.exact, nil, true, true, nil
 }
 
-// baseKeyOf returns the key before Vary by which x would have the response that h is
+// baseNameOf returns the key before Vary by which x would have the response that h is
 // about; nil if none.
-func (p *Proxy) baseKeyOf(x *exchange, h *outcome) []byte {
+func (p *Proxy) baseNameOf(x *exchange, h *outcome) []byte {
 	switch _, part := wire.SearchKey(h.selected().name); {
 	case part == nil:
 		return x.exact.name[:x.exact.baseLen]
@@ -265,7 +265,7 @@ func (p *Proxy) redirectFlight(x *exchange, h *outcome) {
 	e := h.selected()
 	x.redirected, x.renews = true, false
 	_, byRule := wire.SearchKey(e.name)
-	mine := string(p.baseKeyOf(x, h)) == string(e.base)
+	mine := string(p.baseNameOf(x, h)) == string(e.baseName)
 	switch {
 	case !mine, byRule == nil:
 		x.keying, x.rule, x.exactOnly = x.exact, nil, true

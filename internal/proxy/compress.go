@@ -129,7 +129,7 @@ func (r *route) confirming(request *origin.Request, e *cache.Entry, size int64, 
 
 // codings returns the lines of Accept-Encoding as they are forwarded. On a route that compresses, a request with no-transform
 // asks for no coding: so it has a variant of its own, and what others get is not what it was given.
-func (x *exchange) codings(lines [][]byte) []byte {
+func (x *routed) codings(lines [][]byte) []byte {
 	folded := rfc9111.Codings(lines)
 	if x.seen.dictionary && x.namesDictionary() {
 		folded = rfc9111.DictionaryCodings(lines)

@@ -413,7 +413,7 @@ func TestEncodersAreReleased(t *testing.T) {
 	}
 	o := edgetest.Options{Rule: always(), Compress: gzips()}
 	e, _ := startBefore(t, o, script)
-	o.Origin.IdleTimeout = 100 * time.Millisecond // of a fetch that goes on without its client
+	o.Origin.IdleTimeout = 100 * time.Millisecond // bounds a fetch that goes on without its client
 	impatient, _ := startBefore(t, o, script)
 	for i := range 60 {
 		target, e := [...]string{"/cut", "/hangs", "/whole"}[i%3], e

@@ -86,14 +86,14 @@ func (p *Proxy) needsOrigin(x *exchange) bool {
 }
 
 // retrieves reports whether x is a GET or HEAD, which a cache could answer.
-func (x *exchange) retrieves() bool { return x.asks.get || x.asks.head }
+func (x *incoming) retrieves() bool { return x.asks.get || x.asks.head }
 
 // lookupOrForward looks the key up and sees whether a miss may go to the origin.
 func (p *Proxy) lookupOrForward(x *exchange) disposition {
 	if x.uses&usesQueryRules != 0 {
 		p.keyByRule(x)
 	}
-	x.demand, x.asOf = x.url, p.flights.Ended()
+	x.countedKey, x.asOf = x.urlKey, p.flights.Ended()
 	found := p.lookup(x) || p.assemble(x)
 	if len(x.vary)+len(x.partsVary) > 0 {
 		p.countBy(x)
@@ -122,7 +122,7 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 		return d
 	}
 	x.sighted = true
-	x.verdict = p.Gate.Sight(x.route.Rule, x.demand.Hi, x.demand.Lo)
+	x.verdict = p.Gate.Sight(x.route.Rule, x.countedKey.Hi, x.countedKey.Lo)
 	switch {
 	case len(x.room.entries) > 0:
 		p.promoteParts(x, &x.room)
@@ -151,17 +151,17 @@ func (p *Proxy) lookupCounted(x *exchange) bool {
 // promote moves what answers x from the stage to the memory tier if the policy
 // lets it in now. Under second-hit it always does: the stage remembers the first
 // sighting, also when the filter no longer does.
-func (p *Proxy) promote(x *exchange) { p.promoteEntry(x.route, x.verdict, x.entry(), x.demand) }
+func (p *Proxy) promote(x *exchange) { p.promoteEntry(x.route, x.verdict, x.entry(), x.countedKey) }
 
-// promoteEntry is promote for e, whose fills go by the key fill.
-func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Object, fill cache.Key) {
+// promoteEntry is promote for e, whose fills go by a key.
+func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Object, fillKey cache.Key) {
 	if !r.Rule.Promotes(v.Admit) {
 		return
 	}
 	if p.Store.Promote(e.Key(), e.Name(), r.Rule.Needs()) {
 		size := e.Content().Size()
 		// Written now, without a fill: the next one of the key is no regret.
-		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, size, false)
+		p.Gate.Filled(r.Rule, fillKey.Hi, fillKey.Lo, size, false)
 		r.metrics.fills.promoted.Add(1)
 		r.metrics.fills.promotedBytes.Add(size)
 		if !r.Rule.Policy.Remembers() {
@@ -184,14 +184,14 @@ func (p *Proxy) findRoute(x *exchange) bool {
 }
 
 // dropIgnored forgets what the request asks for and the route takes no notice of.
-func (x *exchange) dropIgnored() {
+func (x *routed) dropIgnored() {
 	x.request.NoStore = x.request.NoStore && !x.route.IgnoreNoStore
 	x.asks.upgrade = x.asks.upgrade && !x.route.NoUpgrades
 }
 
 // bypass says why the cache is not asked at all, None if it is. Such a request
 // is no sighting.
-func (x *exchange) bypass() (reason.Reason, forward) {
+func (x *routed) bypass() (reason.Reason, forward) {
 	a := &x.asks
 	switch {
 	case !a.get && !a.head:
@@ -223,7 +223,7 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 	}
 	x.keying = x.byRule
 	e := p.lookupKey(x)
-	if !p.Store.MayHold(x.exact.base, x.exact.name[:x.exact.baseLen]) { // as a rule
+	if !p.Store.MayHold(x.exact.baseKey, x.exact.name[:x.exact.baseLen]) { // this is so as a rule
 		return e
 	}
 	keying, fwd, heldBack := x.keying, x.fwd, x.heldBack
@@ -286,7 +286,7 @@ func (p *Proxy) relookup(x *exchange) bool {
 		return true
 	}
 	x.byRule, x.rule = byRule, rule
-	if x.base != keying.base {
+	if x.baseKey != keying.baseKey {
 		x.keying, x.stale, x.heldBack = keying, nil, false
 	}
 	return false

@@ -72,8 +72,8 @@ func bodyAllowed(status int) bool {
 // heading is what the head of an answer is made of.
 type heading struct {
 	clientHead
-	status     int       // of the response; that of the cut goes first
-	size       int64     // of the whole; -1 if unknown
+	status     int       // the status of the response; the cut's goes first
+	size       int64     // bytes of the whole; -1 if unknown
 	at         time.Time // when a stored response is given
 	evaluation evaluation
 	parts      *divided // with onParts
@@ -92,8 +92,8 @@ const (
 // divided is a representation whose parts are got one by one.
 type divided struct {
 	whole int64                  // bytes of it
-	rep   rfc9111.Representation // that all parts belong to
-	cut   selection              // that says which parts are needed
+	rep   rfc9111.Representation // all parts belong to it
+	cut   selection              // says which parts are needed
 }
 
 // choose finds which parts of d are the answer to x.
@@ -149,7 +149,7 @@ func (p *Proxy) head(x *exchange, h *heading, c selection) {
 }
 
 // addLine adds a line to the head of x's answer. Its name comes with colon and space.
-func (x *exchange) addLine(name, value string) {
+func (x *sending) addLine(name, value string) {
 	b := append(x.answer.Lines, name...)
 	b = append(b, value...)
 	x.answer.Lines = append(b, '\r', '\n')

@@ -26,6 +26,17 @@
 // A purge may come at any moment (purge.go). A response is checked against the purges when it
 // is looked up, and again when it is stored (purged.go).
 //
+// Keys: what is stored has a name, which is its whole key in bytes, and a key, the hash of the name
+// (cache.Key). A name begins with the URL. Behind it stands what the rules of the route select by;
+// both together are the base. A variant has the request's fields behind that. The hashes of the
+// first two are urlKey, by which purges reach flights, and baseKey, by which variants are found. A
+// keying holds the name and its three hashes. countedKey and fillKey say which of them a
+// sighting and a fill are counted under.
+//
+// Words: an exchange is one request and its answer, in parts that each belong to a step
+// (exchange.go). A fill is one fetch and what becomes of it. To take is to make what a flight has
+// brought the answer (wanted). A loop is a request that was here before (RFC 8586).
+//
 // It is the only room that knows this order. The rules are elsewhere: framing and keys in wire,
 // storability and freshness in rfc9111, sightings in admission, sharing in flight, stored bytes
 // in cache, the origin's connections in origin, the operator's header fields in fieldrules, texts

@@ -82,109 +82,145 @@ type reader = flight.Reader[cache.Key, *outcome]
 
 // exchange is one request and its answer. It is taken from a pool and belongs
 // to the goroutine that answers, then to the content of the answer if that is streamed.
-// Slices alias the front's request or scratch. The groups are in the order of a
-// request.
+// Slices alias the front's request or scratch. Its parts are in the order of a
+// request; each is set by one step, and read by those after it.
 type exchange struct {
-	// What was received (receive.go).
+	p *Proxy
 
-	p        *Proxy
-	settings *settings // that were in force when it came
+	routed   // the request, its route and its keys
+	lookup   // what is stored for it, and whether that may answer
+	held     // what it holds that a hit does not
+	fetching // what Finish has in its hands
+	content  // where the answer comes from
+	sending  // how the answer goes out
+	told     // what is said of it afterwards
+
+	// run is the place among the requests that run, while x has one (record.go). lane tells apart exchanges that are
+	// in use at the same time. Both outlive the request.
+	run  *running.Request
+	lane uint32
+}
+
+// incoming is a request as it was received (receive.go, headers.go). Its buffers outlive it.
+type incoming struct {
+	settings *settings // the ones that were in force when it came
 	req      *message.Request
-	start    time.Time
-	method   []byte
-	target   wire.Target
-	fields   []message.Line            // all lines of the head, in order
-	asks     asks                      // what they ask of a cache
-	seen     seen                      // which of them have to be looked at
-	upload   *upload                   // the body; nil: there is none
-	request  rfc9111.RequestDirectives // the Cache-Control
+	sender
+	start   time.Time
+	method  []byte
+	target  wire.Target
+	host    []byte                    // in canonical form; built in scratch
+	fields  []message.Line            // all lines of the head, in order
+	asks    asks                      // what they ask of a cache
+	seen    seen                      // which of them have to be looked at
+	upload  *upload                   // the body; nil: there is none
+	request rfc9111.RequestDirectives // the Cache-Control
+	buffers
+}
 
-	// The client, and what proxies in front say of it (receive.go).
-
+// sender is the client, and what proxies in front say of it (receive.go).
+type sender struct {
 	peer          netip.Addr // what PeerOf says, if peerKnown; see peerAddress
 	peerKnown     bool
 	trusted       *forwarded.Trusted // not nil: the peer is a trusted proxy
 	client        netip.Addr         // the client's address, where the peer is trusted
 	forwardedHost []byte             // the host that such a peer tells, unchecked
 	scheme        string             // http or https: what the client used, as far as is known
+}
 
-	// The route and the keys (key.go). host, path, keyed and the keys are
-	// built in scratch.
+// buffers are memory that the next request uses again.
+type buffers struct {
+	scratch  []byte
+	spelling []byte         // the normal form of a target that may be spelt otherwise
+	raw      [][]byte       // the lines of one field
+	id       []byte         // an id that was made for the request; empty: none was. See RequestID
+	folded   []byte         // a value in its normal form
+	stripped []message.Line // fields, where cookies were taken out of them
+}
 
-	route      *route
-	uses       uses             // of route; none without one
-	host       []byte           // in canonical form
-	path       []byte           // that routes match
-	keyed      []byte           // the target in its normal form, as the route's rules leave it
-	keying                      // the one in use: exact or byRule
-	exact      keying           // of the target
-	byRule     keying           // by rule
-	rule       *queryrules.Rule // of the path, for queries; nil: there is none
-	exactOnly  bool             // the rule does not hold for x
-	redirected bool             // x comes from a flight whose response was another's
-	wellBefore bool             // an answer that is no error is stored for the URL, or was until it expired
-	askedAgain bool             // x waits once more, after another client's request for the same got an error
+// routed is a request with its route (route.go), and its keys by the rules of that (key.go). path, keyedTarget and the keys
+// are built in scratch.
+type routed struct {
+	incoming
+	route       *route
+	uses        uses             // what route uses; nothing without one
+	path        []byte           // the path as routes match it
+	keyedTarget []byte           // the target in its normal form, as the route's rules leave it
+	keying                       // the one in use: exact or byRule
+	exact       keying           // the keying of the target
+	byRule      keying           // the keying by rule
+	rule        *queryrules.Rule // the rule of the path for queries; nil: there is none
+	exactOnly   bool             // the rule does not hold for x
+	redirected  bool             // x comes from a flight whose response was another's
+	answerable  bool             // the cache may answer, so target and lines are forwarded in their normal form
+}
 
-	// The look-up (decide.go).
-
+// lookup is what the store has for a request (lookup.go, assemble.go), and what that is a sighting of (sighting.go).
+type lookup struct {
 	sighting                  // what x counts as
+	weighing                  // what its Range costs (smallrange.go)
 	heldBack    bool          // admission has held back what was found, and a stage has it
-	asOf        uint64        // of the flights that had ended (flight.Table.Ended) before the look-up; 0: look again
+	asOf        uint64        // how many flights had ended (flight.Table.Ended) before the look-up; 0: look again
 	stale       *cache.Object // has to be validated before it may be the answer
 	onDisk      bool          // what memory has not may be on the disk
 	mayReadDisk bool          // x may wait, so it is looked for on the disk as well
-	loaded      *cache.Object // that x is answered from alone: x lets go of it if it is from the disk
+	loaded      *cache.Object // x is answered from this alone: x lets go of it if it is from the disk
 	waited      time.Duration // until the stored response was the answer
-	answerable  bool          // the cache may answer, so target and lines are forwarded in their normal form
 	refresh     bool          // the answer is stale, and is validated meanwhile
-	weighing                  // of its Range (smallrange.go)
 	partsVary   []string      // the fields that select one of the stored parts that were looked for; nil: none is known
+	room        assembly      // where stored parts are gathered; one that is the answer is from
 
 	codingRefused bool // what was found has a content coding that the client refuses; see refusesCoding
+	wellBefore    bool // an answer that is no error is stored for the URL, or was until it expired
+	askedAgain    bool // x waits once more, after another client's request for the same got an error
+}
 
-	// What a request holds that is not a hit (access.go).
-
+// held is what a request holds that is not a hit (access.go).
+type held struct {
 	who      netip.Prefix     // the client that counts for it
 	presence *presence.Client // the client while it waits
 	holds    bool             // any of the following, or a place among the running requests
-	counted  bool             // among the requests in flight
-	placed   bool             // and among those of its client
-	busy     bool             // among those that keep the series of its route
-	tunnels  bool             // among the tunnels, or asks the origin for one
+	counted  bool             // a place among the requests in flight
+	placed   bool             // and one among those of its client
+	busy     bool             // a place among those that keep the series of its route
+	tunnels  bool             // a place among the tunnels, or it asks the origin for one
+}
 
-	// What Finish has in its hands on the way to an answer. Only abandon looks at
-	// them.
-
+// fetching is what Finish has in its hands on the way to an answer. Only abandon looks at it.
+type fetching struct {
 	flightReader   *reader
 	originResponse *origin.Response
 	fill           *fill // until its flight has it; behind that the end of the answer books it
 	leaderOnly     *fill // whose response is x's alone; nil: it has none such
 	sliced         *slicing
+}
 
-	// The answer: from is where its head and its content come from.
-
+// content is where the head and the content of the answer come from.
+type content struct {
 	from       source
-	opened     io.Reader // its content, where that is read from files
-	byFile     bool      // it is sent by sendfile from the disk
-	unreadable int       // stored answers that could not be read
+	opened     io.Reader // the content, where that is read from files
+	byFile     bool      // the content is sent by sendfile from the disk
+	unreadable int       // how many stored answers could not be read
 
-	status     int           // of our own answers
-	retryAfter time.Duration // of them; 0: a second, where it is said
+	status     int           // our own answer's
+	retryAfter time.Duration // how long our own answer asks to wait; 0: a second, where it is said
 	challenge  string        // what an authority is answered, if x is one of its requests
 	explained  string        // what is wrong with a purge
+}
 
-	// The sending (deliver.go, stream.go).
-
+// sending is how the answer goes out (deliver.go, stream.go).
+type sending struct {
 	answer    *message.Answer
-	way       disposition // of a request that goes on in Finish
+	way       disposition // how a request goes on in Finish
 	waits     bool        // for Finish
 	body      *body       // once the answer is streamed
 	onResult  bool        // Range and conditions are evaluated here, on the result
 	streaming bool
 	closing   bool // the connection ends with this answer
+}
 
-	// What is told in Cache-Status, the log and the metrics (record.go).
-
+// told is what is told in Cache-Status, the log and the metrics (record.go).
+type told struct {
 	fwd          forward
 	fwdStatus    int // what the origin answered where the answer is another
 	reason       reason.Reason
@@ -194,30 +230,14 @@ type exchange struct {
 	uncounted    bool  // x is not counted, logged or traced: another exchange will be, or it asks for LivezPath
 	sent         int   // status of the answer, from the origin or our own
 	ttl          int64 // seconds of freshness that a stored answer had left
-	bytes        int64 // of the body that the client gets
-	received     int64 // from the client, after the switch to another protocol
+	bytes        int64 // how much of the body the client gets
+	received     int64 // bytes from the client, after the switch to another protocol
 	firstByte    time.Duration
 	traceDecided bool             // it is decided whether x is traced
 	trace        *requestTrace    // its span; nil: it is not traced. See traced
-	answered     *origin.Response // of the fetch behind a stored answer, for the log; see answeredBy
+	answered     *origin.Response // the response behind a stored answer, for the log; see answeredBy
 	failed       string           // the server that was asked last, where it failed
 	broke        string           // why the answer broke off, if not because of the client; "": it did not. See brokeOff
-
-	// Among the requests that run, while it is one of them (record.go). It outlives the request, as lane does, which
-	// tells apart exchanges that are in use at the same time.
-
-	run  *running.Request
-	lane uint32
-
-	// Buffers, which outlive the request, as the entries of room do.
-
-	scratch  []byte
-	spelling []byte // the normal form of a target that may be spelt otherwise
-	raw      [][]byte
-	id       []byte         // that was made for it; empty: none was. See RequestID
-	folded   []byte         // a value in its normal form
-	stripped []message.Line // fields, where cookies were taken out of them
-	room     assembly       // where stored parts are gathered; one that is the answer is from
 }
 
 // asks is what the fields of a request ask of a cache.
@@ -240,19 +260,22 @@ const mostFieldsKept = 256
 // lanes counts the exchanges made.
 var lanes atomic.Uint32
 
-func newExchange() *exchange { return &exchange{scratch: make([]byte, 0, 1024), lane: lanes.Add(1)} }
+func newExchange() *exchange {
+	x := &exchange{lane: lanes.Add(1)}
+	x.scratch = make([]byte, 0, 1024)
+	return x
+}
 
 // reset makes x fit for the next request, keeping its buffers.
 func (x *exchange) reset() {
-	scratch, spelling, raw, folded, stripped := x.scratch[:0], x.spelling[:0], x.raw[:0], x.folded[:0], x.stripped[:0]
-	if cap(stripped) > mostFieldsKept {
-		stripped = nil
+	b := buffers{x.scratch[:0], x.spelling[:0], x.raw[:0], x.id[:0], x.folded[:0], x.stripped[:0]}
+	if cap(b.stripped) > mostFieldsKept {
+		b.stripped = nil
 	}
 	if len(x.room.entries) > 0 {
 		x.room.empty()
 	}
-	entries, run, lane, id := x.room.entries, x.run, x.lane, x.id[:0]
+	entries, run, lane := x.room.entries, x.run, x.lane
 	*x = exchange{} // a literal with fields would be made beside x, and copied
-	x.scratch, x.spelling, x.raw, x.folded, x.stripped, x.room.entries = scratch, spelling, raw, folded, stripped, entries
-	x.run, x.lane, x.id = run, lane, id
+	x.buffers, x.room.entries, x.run, x.lane = b, entries, run, lane
 }

@@ -75,7 +75,7 @@ func (f *fill) useStaleOnFailure(err error) bool {
 	kind, status, why := rfc9111.OriginFailure, 0, reason.OriginError
 	if err != nil {
 		if f.flight == nil && f.presence.Left() {
-			return false // that is why it has failed
+			return false // this is why it has failed
 		}
 		why = failureReason(err)
 	} else {

@@ -31,7 +31,7 @@ func (p *Proxy) fetchAlone(x *exchange, admit bool) {
 
 // leadUnjoinable gives f a flight that nobody can join, before the fetch begins. A purge reaches it by that flight.
 func (f *fill) leadUnjoinable(x *exchange, key cache.Key) {
-	x.flightReader = f.p.flights.Lead(key, f.flightURL, true, x.who)
+	x.flightReader = f.p.flights.Lead(key, f.urlKey, true, x.who)
 	x.presence.Ends(x.flightReader)
 	f.flight = x.flightReader.Flight()
 }
@@ -169,7 +169,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 	f := p.newFill(x, false)
 	f.request.Interim = p.interimSender(x)
 	f.span = p.newSpan(f.exact.name, 0, 0)
-	f.facts.Range, f.url, f.flightURL = true, f.span.key, x.exact.url
+	f.facts.Range, f.fillKey, f.urlKey = true, f.span.key, x.exact.urlKey
 	f.leadUnjoinable(x, f.span.key)
 	p.answerByFill(x, f)
 }
@@ -191,7 +191,7 @@ func (p *Proxy) refreshParts(x *exchange, a *assembly) {
 // askFor makes j ask for the part that e is.
 func (j *job) askFor(e *cache.Object, slice bool) {
 	j.span = &span{name: e.URLName(), key: e.URL(), slice: slice, Range: partOf(e).Range}
-	j.facts.Range, j.url = true, fillKey(e.Key(), e.URL(), e.Vary())
+	j.facts.Range, j.fillKey = true, fillKey(e.Key(), e.URL(), e.Vary())
 	j.request.Header.Add("Range", sliced.Field(j.span.Range))
 }
 
@@ -228,9 +228,9 @@ type span struct {
 }
 
 // newSpan returns the span of the slice of this number, where slices have size bytes;
-// with size 0, that of the one part that is kept of what base names.
-func (p *Proxy) newSpan(base []byte, size, number int64) *span {
-	s := &span{name: cachekey.AppendPart(bytes.Clone(base), size, number), slice: size > 0}
+// with size 0, that of the one part that is kept of what baseName names.
+func (p *Proxy) newSpan(baseName []byte, size, number int64) *span {
+	s := &span{name: cachekey.AppendPart(bytes.Clone(baseName), size, number), slice: size > 0}
 	s.key = p.Hasher.Sum(s.name)
 	s.Range = sliced.Span(size, number)
 	return s

@@ -68,7 +68,7 @@ func (f fromFlight) leave(*exchange) {
 func (f fromFlight) abandon() { f.r.Abandon() }
 
 // reader returns the part that x has in the flight that it is answered by; nil: in none.
-func (x *exchange) reader() *reader {
+func (x *content) reader() *reader {
 	if f, ok := x.from.(fromFlight); ok {
 		return f.r
 	}
@@ -77,7 +77,7 @@ func (x *exchange) reader() *reader {
 
 // fetched returns the head of the response that x is answered with, where that was fetched for x;
 // else nil.
-func (x *exchange) fetched() *outcome {
+func (x *content) fetched() *outcome {
 	switch from := x.from.(type) {
 	case fromFlight:
 		return from.r.Header()

@@ -55,7 +55,7 @@ type fill struct {
 	// Of one that has concluded (fillhere.go).
 
 	body      *buffer.Buffer // nil: none was taken
-	err       error          // of reading body
+	err       error          // what ended the reading of body
 	concluded bool           // only the leader was in the flight
 	why       reason.Reason  // it is not stored though it was admitted; None: it is
 }
@@ -138,16 +138,16 @@ type job struct {
 	route    *route
 	request  *origin.Request
 	facts    rfc9111.RequestFacts
-	url      cache.Key // by which its fill goes: that of its sighting, or of a part of it
+	fillKey  cache.Key // its fill goes by this: the key of its sighting, or of a part of it
 	sighting
 
 	keyContext // where the response belongs
 
-	// by is the rule for queries by which the target was made that the origin is asked
+	// queryRule is the rule for queries by which the target was made that the origin is asked
 	// for; nil is the client's own target.
-	by *queryrules.Rule
+	queryRule *queryrules.Rule
 
-	base cache.Key // the hash of the key before Vary
+	baseKey cache.Key
 
 	// span is the part of the representation that is asked for, with a place to keep
 	// it; nil asks for the whole.
@@ -182,11 +182,11 @@ type job struct {
 	memory fillMemory
 }
 
-// variant returns base, the key before Vary of the whole or a part, with what the request selects by
-// names; base stays as it is. But for a job that outlives the request it may be called only until
+// variant returns baseName, the key before Vary of the whole or a part, with what the request selects by
+// names; baseName stays as it is. But for a job that outlives the request it may be called only until
 // the header is published.
-func (j *job) variant(base []byte, names []string) []byte {
-	name := bytes.Clone(base)
+func (j *job) variant(baseName []byte, names []string) []byte {
+	name := bytes.Clone(baseName)
 	if j.asker != nil {
 		return j.asker.appendVariant(name, names)
 	}
@@ -216,7 +216,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 		Method: x.methodName(), NoStore: x.request.NoStore,
 		Authorization: x.asks.authorization, Cookie: x.cookieNotInKey(),
 	}
-	j.url, j.sighting, j.base, j.born, j.directives = x.demand, x.sighting, x.base, p.Purges.Now(), x.request
+	j.fillKey, j.sighting, j.baseKey, j.born, j.directives = x.countedKey, x.sighting, x.baseKey, p.Purges.Now(), x.request
 	j.request = &f.asks
 	j.request.Header = j.memory.header
 	x.run.Watch(&f.asking.Queued)
@@ -289,7 +289,7 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 }
 
 // methodName returns the method as a string of its own.
-func (x *exchange) methodName() string {
+func (x *incoming) methodName() string {
 	switch {
 	case x.asks.get:
 		return "GET"

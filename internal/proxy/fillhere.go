@@ -85,7 +85,7 @@ func (f *fill) finishInFlight(*inflight) {
 // awaitHead asks the origin and waits for the head, until something else wants the goroutine of the leader.
 // Without a head it reports false.
 func (f *fill) awaitHead(waiting *presence.Client) bool {
-	f.route.beginExchange(f.request)
+	f.route.boundTotal(f.request)
 	call := f.route.Origin.Start(f.flight.Context(), f.request)
 	if f.call = call; call == nil || !f.flight.Waits(call) {
 		return false
@@ -110,8 +110,8 @@ func (n nudging) Close() error {
 // fillMemory is memory that nearly every fill needs. A fill whose response only one client gets (fillhere.go) leaves it to the
 // next fill. A copy of a job must not have it.
 type fillMemory struct {
-	header field.List // of the question to the origin
-	fields field.List // that are forwarded
+	header field.List // the fields of the question to the origin
+	fields field.List // the fields that are forwarded
 	name   []byte     // the key
 	out    outcome
 	entry  cache.Entry

@@ -35,7 +35,7 @@ func (x *exchange) readFields() {
 }
 
 // readControls reads what Connection and Cache-Control say.
-func (x *exchange) readControls() {
+func (x *incoming) readControls() {
 	for i := range x.fields {
 		switch f := &x.fields[i]; {
 		case sameName(f.Name, "Cache-Control"):
@@ -70,7 +70,7 @@ func mayBeNoted(name []byte) bool {
 }
 
 // noteField notes that the request has the field called name, empty or not.
-func (x *exchange) noteField(name []byte) {
+func (x *incoming) noteField(name []byte) {
 	if !mayBeNoted(name) {
 		return
 	}
@@ -145,7 +145,7 @@ func (x *exchange) describeFields(line *accesslog.Line) {
 
 // traceparent returns the span that the client names, and whether it names one: a request with two
 // traceparents, or an invalid one, belongs to no trace.
-func (x *exchange) traceparent() (parent tracecontext.Context, ok bool) {
+func (x *incoming) traceparent() (parent tracecontext.Context, ok bool) {
 	if lines := x.fieldLines(headerTraceparent); len(lines) == 1 {
 		return tracecontext.Parse(lines[0])
 	}
@@ -153,7 +153,7 @@ func (x *exchange) traceparent() (parent tracecontext.Context, ok bool) {
 }
 
 // copiedFields returns a copy of all fields as they came.
-func (x *exchange) copiedFields() (out field.List) {
+func (x *incoming) copiedFields() (out field.List) {
 	for i := range x.fields {
 		out.Add(field.Canonical(string(x.fields[i].Name)), strings.Trim(string(x.fields[i].Value), " \t"))
 	}
@@ -161,7 +161,7 @@ func (x *exchange) copiedFields() (out field.List) {
 }
 
 // userAgent returns the first User-Agent of the request.
-func (x *exchange) userAgent() string {
+func (x *incoming) userAgent() string {
 	if lines := x.fieldLines("User-Agent"); len(lines) > 0 {
 		return string(lines[0])
 	}
@@ -187,7 +187,7 @@ func loggedAs(line *accesslog.Line, name []byte) *[]byte {
 // listed them; "" where there are none. A request may always go on without: one of
 // HTTP/1.0 has to (RFC 9110 section 7.8), and one with a body, with two lists, or with
 // a protocol that carries HTTP goes, because it would be read in two ways.
-func (x *exchange) protocols() string {
+func (x *incoming) protocols() string {
 	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || x.req.Version != message.HTTP11 || !x.namedByConnection("Upgrade") {
 		return ""
 	}
@@ -205,7 +205,7 @@ func (x *exchange) protocols() string {
 // asksTrailers reports whether the client says that it takes trailers. It need not name
 // TE in Connection (RFC 9110 section 10.1.4), which clients forget: a trailer section is
 // part of every chunked body, and to have one sent is no more than that.
-func (x *exchange) asksTrailers() bool {
+func (x *incoming) asksTrailers() bool {
 	return x.req.Version >= message.HTTP11 && slices.ContainsFunc(x.fieldLines("Te"), rfc9111.TakesTrailers[[]byte])
 }
 

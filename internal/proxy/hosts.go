@@ -26,8 +26,8 @@ type hostMetrics struct {
 // countedHosts are the hosts that are counted. They do not change.
 type countedHosts struct {
 	hosts   []CountedHost
-	exact   map[string]*hostMetrics // by host, of those that are one name at any port
-	metrics []*hostMetrics          // of hosts
+	exact   map[string]*hostMetrics // the hosts that are one name at any port
+	metrics []*hostMetrics          // one for each host
 	other   *hostMetrics
 }
 
@@ -58,8 +58,8 @@ func (c *countedHosts) earlier(i int) bool {
 	return false
 }
 
-// of returns the counters for the canonical host of a request. It allocates nothing.
-func (c *countedHosts) of(scheme string, host []byte) *hostMetrics {
+// forHost returns the counters for the canonical host of a request. It allocates nothing.
+func (c *countedHosts) forHost(scheme string, host []byte) *hostMetrics {
 	name, port := routing.SplitPort(scheme, host)
 	if h := c.exact[string(name)]; h != nil {
 		return h
@@ -76,7 +76,7 @@ func (c *countedHosts) of(scheme string, host []byte) *hostMetrics {
 func (c *countedHosts) count(x *exchange) {
 	h := c.other
 	if x.target.Raw != nil {
-		h = c.of(x.scheme, x.host)
+		h = c.forHost(x.scheme, x.host)
 	}
 	h.requests[x.result].Add(1)
 	h.bytes[x.result].Add(x.bytes)

@@ -28,7 +28,7 @@ type Question struct {
 type Inspection struct {
 	Route  string // "": none matches, and all below is empty
 	Policy string
-	Origin string // that the route asks, "" if it answers itself
+	Origin string // the origin that the route asks, "" if it answers itself
 
 	// Itself says that the route answers itself, without cache and origin; the rest is empty then.
 	Itself bool
@@ -104,7 +104,7 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 		x.rule = rule
 		x.byRule = p.keyingFor(x, rule)
 	}
-	x.demand = x.url
+	x.countedKey = x.urlKey
 	if o := p.inspectStored(x, &in); o != nil {
 		in.Object = o
 		in.TagNames = p.tagNames(o, x.resource(), x.route)
@@ -121,14 +121,14 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 			p.Store.Release(v.Object)
 		}
 	}
-	in.Name, in.URLName, in.Key, in.Vary, in.Counted = x.name, x.name[:x.baseLen], x.key, x.vary, x.demand
-	in.Verdict, in.Sightings = p.Gate.Foresee(x.route.Rule, x.demand.Hi, x.demand.Lo)
+	in.Name, in.URLName, in.Key, in.Vary, in.Counted = x.name, x.name[:x.baseLen], x.key, x.vary, x.countedKey
+	in.Verdict, in.Sightings = p.Gate.Foresee(x.route.Rule, x.countedKey.Hi, x.countedKey.Lo)
 	return in, release, nil
 }
 
 // inspectVariants finds the variants that are stored of what x is keyed as.
 func (p *Proxy) inspectVariants(x *exchange, in *Inspection) {
-	for _, v := range p.Store.PeekVariants(x.base, x.name[:x.baseLen]) {
+	for _, v := range p.Store.PeekVariants(x.baseKey, x.name[:x.baseLen]) {
 		o := v.Object
 		in.Variants = append(in.Variants, Variant{o, v.In, p.purgedSince(o.Name(), o.Born(), o.Tags(), x.resource())})
 	}
@@ -191,23 +191,23 @@ func (p *Proxy) inspectStored(x *exchange, in *Inspection) *cache.Object {
 	x.keying = x.exact
 	x.name = cachekey.AppendPart(x.name[:x.baseLen:x.baseLen], x.route.SliceBytes, 0)
 	x.baseLen = len(x.name)
-	x.base = p.Hasher.Sum(x.name)
+	x.baseKey = p.Hasher.Sum(x.name)
 	if found, in.In = p.peekStored(x); found == nil {
 		x.keying = whole
 		return nil
 	}
 	in.Part = true
 	if mayVary(x.vary) { // a part is counted as the whole is
-		x.demand = p.Hasher.Sum(x.appendVariant(x.exact.name[:x.exact.baseLen:x.exact.baseLen], x.vary))
+		x.countedKey = p.Hasher.Sum(x.appendVariant(x.exact.name[:x.exact.baseLen:x.exact.baseLen], x.vary))
 	}
 	return found
 }
 
 // peekStored is lookupKey that leaves no trace, in memory and on the disk. It sets by which key x counts.
 func (p *Proxy) peekStored(x *exchange) (*cache.Object, cache.Place) {
-	x.name, x.key, x.vary = x.name[:x.baseLen], x.base, nil
+	x.name, x.key, x.vary = x.name[:x.baseLen], x.baseKey, nil
 	before := x.keying
-	lists := p.Store.PeekVary(x.base, x.name)
+	lists := p.Store.PeekVary(x.baseKey, x.name)
 	o, place := p.Store.Peek(x.key, x.name)
 	found := before
 	for i := range lists.Len() {
@@ -230,16 +230,16 @@ func (p *Proxy) peekStored(x *exchange) (*cache.Object, cache.Place) {
 		p.peekLastVary(x, lists)
 	}
 	if mayVary(x.vary) {
-		x.demand = x.key
+		x.countedKey = x.key
 	} else {
-		x.demand = x.url
+		x.countedKey = x.urlKey
 	}
 	return o, place
 }
 
 // peekLastVary is keyByLastVary that leaves no trace.
 func (p *Proxy) peekLastVary(x *exchange, lists cache.Lists) {
-	if names := p.varyFields.Peek(x.base.Hi, x.base.Lo); names != nil {
+	if names := p.varyFields.Peek(x.baseKey.Hi, x.baseKey.Lo); names != nil {
 		x.selectVariant(p, names)
 	} else if lists.Len() > 0 {
 		x.selectVariant(p, lists.At(0))

@@ -16,8 +16,8 @@ func TestInterimResponseIsForwardedWithoutWhatEndsHere(t *testing.T) {
 	f := func(header field.List, want ...field.Field) {
 		t.Helper()
 		var got field.List
-		p := &Proxy{via: "1.1 edge"}
-		p.interimSender(&exchange{route: tagRoute(), req: &message.Request{Interim: func(_ int, fields field.List) { got = fields }}})(103, header)
+		p := &Proxy{identity: identity{via: "1.1 edge"}}
+		p.interimSender(&exchange{routed: routed{route: tagRoute(), incoming: incoming{req: &message.Request{Interim: func(_ int, fields field.List) { got = fields }}}}})(103, header)
 		if diff := cmp.Diff(append(want, field.Field{Name: "Via", Value: "1.1 edge"}), []field.Field(got)); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", header, diff)
 		}

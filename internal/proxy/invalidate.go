@@ -41,7 +41,7 @@ var causeWords = [causeCount]string{"target", "location", "content_location", "g
 // forgotten says what was done so that what an unsafe request has invalidated does not come back.
 type forgotten struct {
 	marks    uint64      // left among the purges
-	unmarked []purge.URL // of these, nothing may come back from the disk
+	unmarked []purge.URL // URLs of which nothing may come back from the disk
 }
 
 // invalidate forgets what is stored for a URL whose state the request may have changed, and for

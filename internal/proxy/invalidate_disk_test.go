@@ -71,7 +71,7 @@ func TestPostsFlushNothingElseFromTheDisk(t *testing.T) {
 			var kept, gone []string
 			r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
-				e.Proxy.Purges.WhenCrowded(func(bool) {}) // as if a sweep took all the time
+				e.Proxy.Purges.WhenCrowded(func(bool) {}) // a sweep that takes all the time
 				targets := storeMany(t, r, e, 80)
 				kept = targets
 				if stored {
@@ -190,7 +190,7 @@ func TestPostsToAKeyedRouteWroteToTheDiskEach(t *testing.T) {
 				if v, status := askEdge(t, e, restartHost, stored+"2"); v != 3 {
 					t.Errorf("got version %d, %s, want 3: a POST before the restart", v, status)
 				}
-				post(t, e, stored+"3") // of the process before
+				post(t, e, stored+"3") // the URL is one of the process before
 				if v, status := askEdge(t, e, restartHost, stored+"3"); v != 3 {
 					t.Errorf("got version %d, %s, want 3: a POST after the restart", v, status)
 				}

@@ -20,7 +20,7 @@ import (
 type outcome struct {
 	status int
 	fields field.List // gathered, as forwarded to the client whose request the origin answered; for others see clientHead
-	length int64      // of the body, -1 if unknown
+	length int64      // bytes of the body, -1 if unknown
 	here   bool       // all of it came with the head
 
 	// announced are the names of trailers that may come; trailers are those that came
@@ -37,7 +37,7 @@ type outcome struct {
 	part   bool             // it is kept as the part that it is
 	coding string           // its content coding, where Accept-Encoding does not select it; see refusesCoding
 	only   string           // the one target that it answers, where that need not be its leader's; see newShared
-	from   field.List       // as the origin sent them
+	from   field.List       // the fields as the origin sent them
 	at     time.Time        // when they came
 	entry  *cache.Entry     // all but the body, if it may be stored
 	rule   *queryrules.Rule // under which; nil is the key of the target itself
@@ -61,10 +61,10 @@ type outcome struct {
 
 // selected is what a later request has to select.
 type selected struct {
-	key  cache.Key
-	name []byte   // all of the key
-	base []byte   // the part before Vary
-	vary []string // by canonical names
+	key      cache.Key
+	name     []byte   // all of the key
+	baseName []byte   // the part before Vary
+	vary     []string // canonical names
 }
 
 func selectedOf(o *cache.Object) selected {
@@ -204,11 +204,11 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 	}
 	var home keying
 	if h.part {
-		home = keying{name: j.span.name, base: j.span.key}
+		home = keying{name: j.span.name, baseKey: j.span.key}
 	} else {
 		home, h.rule = p.storageKey(j, resp)
 	}
-	name, key := home.name, home.base
+	name, key := home.name, home.baseKey
 	if len(names) > 0 {
 		name = j.variant(home.name, names)
 		key = p.Hasher.Sum(name)
@@ -220,7 +220,7 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 	e := j.memory.newEntry()
 	*e = cache.Entry{
 		Pin: pin,
-		Key: key, Name: name, URL: home.base, URLLen: int32(len(home.name)), Vary: names,
+		Key: key, Name: name, URL: home.baseKey, URLLen: int32(len(home.name)), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: int32(h.status),
 		Header:       storedFields(h.fields, h.strip, j.route),
 		ResponseTime: resp.ResponseTime,

@@ -18,8 +18,8 @@ import (
 type keying struct {
 	name            []byte
 	urlLen, baseLen int
-	url, base       cache.Key // the hashes of the first parts
-	key             cache.Key // of name
+	urlKey, baseKey cache.Key // the hashes of the first parts
+	key             cache.Key // the hash of name
 
 	vary    []string // the fields that the Vary part is made of; nil: there is none
 	guessed bool     // they are what the last response said, of which nothing is stored
@@ -28,15 +28,14 @@ type keying struct {
 // selectors returns what the rules of the route have added behind the URL part.
 func (k *keying) selectors() []byte { return k.name[k.urlLen:k.baseLen] }
 
-// completeKey completes k, the key of a base.
+// completeKey completes k, whose name ends with the base.
 func (p *Proxy) completeKey(k keying) keying {
-	base := k.name
-	k.url = p.Hasher.Sum(base[:k.urlLen])
-	k.base = k.url
+	k.urlKey = p.Hasher.Sum(k.name[:k.urlLen])
+	k.baseKey = k.urlKey
 	if k.urlLen < k.baseLen {
-		k.base = p.Hasher.Sum(base)
+		k.baseKey = p.Hasher.Sum(k.name)
 	}
-	k.key = k.base
+	k.key = k.baseKey
 	return k
 }
 
@@ -46,32 +45,32 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 	rules := x.route.Key
 	n := len(x.scratch)
 	x.scratch = rules.AppendTarget(x.scratch, x.target.Normal)
-	x.keyed = x.scratch[n:]
+	x.keyedTarget = x.scratch[n:]
 	n = len(x.scratch)
-	x.scratch = wire.AppendKey(x.scratch, x.scheme, x.host, x.keyed)
-	x.url = hasher.Sum(x.scratch[n:])
+	x.scratch = wire.AppendKey(x.scratch, x.scheme, x.host, x.keyedTarget)
+	x.urlKey = hasher.Sum(x.scratch[n:])
 	x.urlLen = len(x.scratch) - n
-	x.base = x.url
+	x.baseKey = x.urlKey
 	if rules.Selects() {
 		x.scratch = rules.AppendSelectors(x.scratch, x.forwardedLines)
-		x.base = hasher.Sum(x.scratch[n:])
+		x.baseKey = hasher.Sum(x.scratch[n:])
 	}
 	x.name = x.scratch[n:]
-	x.baseLen, x.key = len(x.name), x.base
-	x.exact, x.demand = x.keying, x.url
+	x.baseLen, x.key = len(x.name), x.baseKey
+	x.exact, x.countedKey = x.keying, x.urlKey
 }
 
 // forwarded returns the target that the origin gets, before it is rewritten. Where the cache may answer, that is what is keyed: nothing
 // else may have a say in the answer that others get. What passes the cache by keeps the client's spelling, which a signature may cover,
 // unless it is rewritten: prefixes are those of the normal form. But no GET or HEAD has parameters that are not keyed.
-func (x *exchange) forwarded() []byte {
+func (x *routed) forwarded() []byte {
 	target := x.target.Raw
 	if x.route.Rewrite != nil {
 		target = x.target.Normal
 	}
 	switch {
 	case x.answerable:
-		return x.keyed
+		return x.keyedTarget
 	case !x.retrieves():
 		return target
 	}
@@ -81,8 +80,8 @@ func (x *exchange) forwarded() []byte {
 }
 
 // resource is what x is about in the words of purges.
-func (x *exchange) resource() purge.URL {
-	return purge.URL{Scheme: x.scheme, Host: x.host, Target: x.keyed}
+func (x *routed) resource() purge.URL {
+	return purge.URL{Scheme: x.scheme, Host: x.host, Target: x.keyedTarget}
 }
 
 // resources are what GETs for target at host may be about: one for each form in which a route keys
@@ -180,15 +179,15 @@ func appendByRule(dst []byte, u purge.URL, rule *queryrules.Rule, selectors []by
 // keyContext is what a job needs to know where its response belongs.
 type keyContext struct {
 	exact     keying    // its bytes are the job's
-	flightURL cache.Key // by which purges find its flight
+	urlKey    cache.Key // purges find its flight by this
 	path      uint64
-	forgotten uint64 // of the path, when the job began
+	forgotten uint64 // how often the path was forgotten, when the job began
 	moved     bool   // the response belongs elsewhere than purges look for the job
 }
 
 // keepContext sets that of x, for the job j, which has the exact key.
 func (p *Proxy) keepContext(x *exchange, j *job) {
-	j.flightURL, j.path = x.url, p.pathOf(j.resource)
+	j.urlKey, j.path = x.urlKey, p.pathOf(j.resource)
 	j.forgotten = p.queryRules.Forgotten(j.path)
 }
 
@@ -199,7 +198,7 @@ func (p *Proxy) storageKey(j *job, resp *origin.Response) (home keying, by *quer
 	if j.facts.Method == "GET" && j.route.NoVarySearch {
 		by = p.learnQueryRule(j, resp, &home)
 	}
-	j.moved = home.url != j.flightURL
+	j.moved = home.urlKey != j.urlKey
 	return home, by
 }
 
@@ -214,14 +213,14 @@ func (p *Proxy) learnQueryRule(j *job, resp *origin.Response, home *keying) *que
 	k = p.completeKey(k)
 	if said.New {
 		// The next request goes by the rule, so the sighting of this one does too.
-		p.Gate.SightAlso(j.route.Rule, j.verdict, k.url.Hi, k.url.Lo)
+		p.Gate.SightAlso(j.route.Rule, j.verdict, k.urlKey.Hi, k.urlKey.Lo)
 	}
 	if !said.Covers {
 		return nil
 	}
 	*home = k
 	if said.New {
-		j.url = k.url
+		j.fillKey = k.urlKey
 	}
 	return said.Rule
 }
@@ -235,7 +234,7 @@ func (p *Proxy) newShared(x *exchange) *fill {
 		return f
 	}
 	j := &f.job
-	j.by = x.rule
+	j.queryRule = x.rule
 	j.resource.Target = x.rule.AppendTarget(nil, j.resource.Target)
 	j.request.Target = string(x.atOrigin(j.resource.Target))
 	j.makeAnew(x, j.resource.Target)
@@ -251,4 +250,4 @@ func (p *Proxy) newShared(x *exchange) *fill {
 }
 
 // keyedExactly reports whether x is keyed by its target, and not by a rule for queries.
-func (x *exchange) keyedExactly() bool { return x.rule == nil || x.base == x.exact.base }
+func (x *routed) keyedExactly() bool { return x.rule == nil || x.baseKey == x.exact.baseKey }

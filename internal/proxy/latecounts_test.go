@@ -35,7 +35,7 @@ func TestLateCountsOfARouteWithoutSeriesGoNowhere(t *testing.T) {
 		return n, requests
 	}
 	first := inForce("again")
-	m.request(&exchange{route: first, result: resultHit}, 200, 0)
+	m.request(&exchange{routed: routed{route: first}, told: told{result: resultHit}}, 200, 0)
 	if n, _ := counted("again"); n == 0 {
 		t.Fatal("got no series of a route in force")
 	}
@@ -43,8 +43,8 @@ func TestLateCountsOfARouteWithoutSeriesGoNowhere(t *testing.T) {
 		inForce(fmt.Sprint("route", i))
 	}
 	late := func() {
-		m.request(&exchange{route: first, result: resultHit}, 200, 0)
-		m.request(&exchange{route: first, result: resultMiss}, 200, 0)
+		m.request(&exchange{routed: routed{route: first}, told: told{result: resultHit}}, 200, 0)
+		m.request(&exchange{routed: routed{route: first}, told: told{result: resultMiss}}, 200, 0)
 	}
 	late()
 	if n, _ := counted("again"); n != 0 {
@@ -52,7 +52,7 @@ func TestLateCountsOfARouteWithoutSeriesGoNowhere(t *testing.T) {
 	}
 	second := inForce("again")
 	late()
-	m.request(&exchange{route: second, result: resultMiss}, 200, 0)
+	m.request(&exchange{routed: routed{route: second}, told: told{result: resultMiss}}, 200, 0)
 	if _, requests := counted("again"); requests != 2 || second == first {
 		t.Errorf("got %d observations, want the two of the one that came back", requests)
 	}

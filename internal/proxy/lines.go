@@ -16,9 +16,9 @@ import (
 // lines for every field that selects it.
 
 // clientLines returns the lines of a field as the client sent them. It returns none for a hop-by-hop
-// field and for one that Connection names. They are valid until the next call of asked or lines.
-// asked allocates nothing once x.raw has room.
-func (x *exchange) clientLines(name string) [][]byte {
+// field and for one that Connection names. They are valid until the lines of a field are asked for again.
+// It allocates nothing once x.raw has room.
+func (x *incoming) clientLines(name string) [][]byte {
 	x.raw = x.raw[:0]
 	if rfc9111.HopByHop(name) || x.asks.connectionNames && x.namedByConnection(name) {
 		return nil
@@ -27,9 +27,9 @@ func (x *exchange) clientLines(name string) [][]byte {
 }
 
 // forwardedLines returns the lines of the field with this canonical name as they are forwarded. They are
-// valid until the next call of asked or lines. lines allocates nothing once x.raw has room,
+// valid until the lines of a field are asked for again. It allocates nothing once x.raw has room,
 // unless the name has unusual characters.
-func (x *exchange) forwardedLines(name string) [][]byte {
+func (x *routed) forwardedLines(name string) [][]byte {
 	x.raw = x.raw[:0]
 	if value := x.route.Request.Value(name); value != nil {
 		x.raw = append(x.raw, value)
@@ -42,7 +42,7 @@ func (x *exchange) forwardedLines(name string) [][]byte {
 }
 
 // fieldLines returns the lines of a field as they came.
-func (x *exchange) fieldLines(name string) [][]byte {
+func (x *incoming) fieldLines(name string) [][]byte {
 	x.raw = x.raw[:0]
 	for i := range x.fields {
 		if sameName(x.fields[i].Name, name) {
@@ -53,7 +53,7 @@ func (x *exchange) fieldLines(name string) [][]byte {
 }
 
 // hasField reports whether the request came with the field, empty or not.
-func (x *exchange) hasField(name string) bool {
+func (x *incoming) hasField(name string) bool {
 	for i := range x.fields {
 		if sameName(x.fields[i].Name, name) {
 			return true
@@ -67,7 +67,7 @@ func (x *exchange) hasField(name string) bool {
 // Accept-Language, by which many origins choose, get one spelling for each meaning, and several
 // lines of a field are joined to one (RFC 9110 section 5.3). Cookie is no list and stays as it
 // is.
-func (x *exchange) normal(name string, lines [][]byte) [][]byte {
+func (x *routed) normal(name string, lines [][]byte) [][]byte {
 	if !x.answerable || len(lines) == 0 || name == "Cookie" {
 		return lines
 	}
@@ -100,7 +100,7 @@ func (x *exchange) normal(name string, lines [][]byte) [][]byte {
 // fields that a rule drops, and fields that would shape a response without being in its key,
 // because origins believe them or mistake them for another. Fields that Connection names are not
 // looked at here.
-func (x *exchange) notForwarded(name string) bool {
+func (x *routed) notForwarded(name string) bool {
 	switch name {
 	case "Accept", "Accept-Encoding", "Accept-Language", "Cookie", "Origin", "User-Agent": // what most hits vary by
 	case "Host": // every request has it
@@ -120,7 +120,7 @@ func (x *exchange) notForwarded(name string) bool {
 // keyed does not, nor does an X-Forwarded field of a trusted proxy. What a trusted proxy says
 // reaches the origin in fields that the proxy writes itself; the other such fields may come from
 // the clients of that proxy.
-func (x *exchange) overrides(name, usual string) bool {
+func (x *routed) overrides(name, usual string) bool {
 	switch {
 	case !forwarded.Overrides(usual):
 		return false
@@ -134,13 +134,13 @@ func (x *exchange) overrides(name, usual string) bool {
 
 // unusual reports whether a name stays here for characters for which some origin takes it for another
 // name. A route may let such names through, and its rules may name one.
-func (x *exchange) unusual(name string) bool {
+func (x *routed) unusual(name string) bool {
 	return !x.route.UnusualNames && !x.route.Key.Reads(name)
 }
 
 // endToEndFields copies the fields to forward, in order, as keys have them. Of the client's fields it leaves out
 // those that drop names. The strings share memory with each other.
-func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
+func (x *routed) endToEndFields(drop func(name string) bool) field.List {
 	list := x.appendFields(nil, x.copied(nil, nil, netip.Addr{}).fields, drop)
 	return append(list, x.route.Request.Set()...)
 }
@@ -150,7 +150,7 @@ const mostAdded = 5
 
 // appendFields appends to list what endToEndFields returns of the client's, where text has names and values of all fields, one
 // after the other. The list has room for those that originRequest adds.
-func (x *exchange) appendFields(list field.List, text string, drop func(name string) bool) field.List {
+func (x *routed) appendFields(list field.List, text string, drop func(name string) bool) field.List {
 	named := x.connectionNames()
 	list = slices.Grow(list, len(x.fields)+len(x.route.Request.Set())+mostAdded)
 	for i := range x.fields {
@@ -182,7 +182,7 @@ type copies struct {
 }
 
 // copied copies what a request to the origin is made of.
-func (x *exchange) copied(target, host []byte, peer netip.Addr) (t copies) {
+func (x *incoming) copied(target, host []byte, peer netip.Addr) (t copies) {
 	var room [len("[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%interface]")]byte
 	address := peer.AppendTo(room[:0])
 	size := 0
@@ -207,7 +207,7 @@ func (x *exchange) copied(target, host []byte, peer netip.Addr) (t copies) {
 
 // connectionNames returns the canonical names of the fields that Connection makes hop-by-hop.
 // They are copies, so they stay valid when the front's bytes are gone.
-func (x *exchange) connectionNames() map[string]bool {
+func (x *incoming) connectionNames() map[string]bool {
 	if !x.asks.connectionNames {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (x *exchange) connectionNames() map[string]bool {
 	return named
 }
 
-func (x *exchange) namedByConnection(name string) bool {
+func (x *incoming) namedByConnection(name string) bool {
 	for i := range x.fields {
 		if sameName(x.fields[i].Name, "Connection") {
 			for option := range rfc9111.ConnectionOptions(x.fields[i].Value) {
@@ -256,7 +256,7 @@ func lower(c byte) byte {
 }
 
 // appendVariant appends to dst, a URL's key, what the fields of these names add to it.
-func (x *exchange) appendVariant(dst []byte, names []string) []byte {
+func (x *routed) appendVariant(dst []byte, names []string) []byte {
 	for _, name := range names {
 		dst = rfc9111.AppendVariantField(dst, name, x.forwardedLines(name))
 	}

@@ -19,7 +19,7 @@ import (
 // program's own log where it has failed.
 
 // logged reports whether x is among the requests that the access log has.
-func (x *exchange) logged() bool {
+func (x *routed) logged() bool {
 	out := x.settings.Unlogged
 	if x.route != nil {
 		out = x.route.Unlogged
@@ -156,7 +156,7 @@ func (p *Proxy) logTunnel(x *exchange, end tunnel.End) {
 }
 
 // logAttrs says which request x is, and then what more there is to say.
-func (x *exchange) logAttrs(server string, more ...slog.Attr) []slog.Attr {
+func (x *routed) logAttrs(server string, more ...slog.Attr) []slog.Attr {
 	client, route := "", ""
 	if a := x.ClientAddress(); a.IsValid() {
 		client = a.String()

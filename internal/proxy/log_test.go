@@ -19,9 +19,9 @@ func TestAccessLogLeavesOutTheShareOfItsRoute(t *testing.T) {
 	}
 	all := &settings{}
 	some := &settings{Live: Live{Unlogged: 0.75}}
-	f(&exchange{settings: all}, requests, requests)
-	f(&exchange{settings: some}, 2000, 3000)
-	f(&exchange{settings: some, route: &route{Route: &Route{}}}, requests, requests)
-	f(&exchange{settings: all, route: &route{Route: &Route{Unlogged: 0.75}}}, 2000, 3000)
-	f(&exchange{settings: all, route: &route{Route: &Route{Unlogged: 1}}}, 0, 0)
+	f(&exchange{routed: routed{incoming: incoming{settings: all}}}, requests, requests)
+	f(&exchange{routed: routed{incoming: incoming{settings: some}}}, 2000, 3000)
+	f(&exchange{routed: routed{incoming: incoming{settings: some}, route: &route{Route: &Route{}}}}, requests, requests)
+	f(&exchange{routed: routed{incoming: incoming{settings: all}, route: &route{Route: &Route{Unlogged: 0.75}}}}, 2000, 3000)
+	f(&exchange{routed: routed{incoming: incoming{settings: all}, route: &route{Route: &Route{Unlogged: 1}}}}, 0, 0)
 }

@@ -21,7 +21,7 @@ import (
 // match is what is stored for a request under one key before Vary.
 type match struct {
 	entry    *cache.Object // nil: nothing is
-	heldBack bool          // by admission
+	heldBack bool          // admission has held it back
 	name     []byte        // the key of entry
 	key      cache.Key
 	vary     []string // the list that has selected entry; nil: it does not vary
@@ -30,13 +30,13 @@ type match struct {
 // findMatch finds what is stored for x under the key before Vary called name, in memory, or where x may wait, also on the disk. It returns
 // as well by which lists of names the responses vary that are stored under this key. If parts of what is stored may only be found on the
 // disk, x.onDisk says so. It allocates nothing, but in what is read from the disk.
-func (p *Proxy) findMatch(x *exchange, base cache.Key, name []byte) (m match, lists cache.Lists) {
-	if lists = p.Store.Vary(base, name); lists.Len() == 0 && x.mayReadDisk {
-		lists = p.Store.LoadVary(base, name)
+func (p *Proxy) findMatch(x *exchange, baseKey cache.Key, name []byte) (m match, lists cache.Lists) {
+	if lists = p.Store.Vary(baseKey, name); lists.Len() == 0 && x.mayReadDisk {
+		lists = p.Store.LoadVary(baseKey, name)
 	}
-	m.name, m.key = name, base
+	m.name, m.key = name, baseKey
 	if lists.Len() == 0 {
-		m.entry, m.heldBack, lists = p.findInTiers(x, base, name)
+		m.entry, m.heldBack, lists = p.findInTiers(x, baseKey, name)
 		if m.entry == nil && !x.mayReadDisk && !x.onDisk {
 			x.onDisk = p.Store.VariesOnDisk(name)
 		}
@@ -48,17 +48,17 @@ func (p *Proxy) findMatch(x *exchange, base cache.Key, name []byte) (m match, li
 		m = p.better(x, m, p.findVariant(x, name, lists.At(i)))
 	}
 	if m.entry == nil || !isFresh(m.entry, x.start) {
-		plain := match{name: name, key: base}
-		plain.entry, plain.heldBack, _ = p.findInTiers(x, base, name)
+		plain := match{name: name, key: baseKey}
+		plain.entry, plain.heldBack, _ = p.findInTiers(x, baseKey, name)
 		m = p.better(x, m, plain)
 	}
 	return m, lists
 }
 
-// findVariant finds the variant that x selects by names, under the key before Vary called base.
-func (p *Proxy) findVariant(x *exchange, base []byte, names []string) match {
+// findVariant finds the variant that x selects by names, under the key before Vary called baseName.
+func (p *Proxy) findVariant(x *exchange, baseName []byte, names []string) match {
 	n := len(x.scratch)
-	x.scratch = append(x.scratch, base...)
+	x.scratch = append(x.scratch, baseName...)
 	x.scratch = x.appendVariant(x.scratch, names)
 	m := match{name: x.scratch[n:], vary: names}
 	m.key = p.Hasher.Sum(m.name)
@@ -118,8 +118,8 @@ func isFresh(e *cache.Object, at time.Time) bool { return rfc9111.Fresh(e.Lifeti
 // x.fwd says how near it came.
 func (p *Proxy) lookupKey(x *exchange) *cache.Object {
 	x.fwd, x.stale = fwdURIMiss, nil
-	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.base, nil, false
-	if !x.mayReadDisk && p.Store.Vary(x.base, x.name).Len() == 0 { // as a rule
+	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.baseKey, nil, false
+	if !x.mayReadDisk && p.Store.Vary(x.baseKey, x.name).Len() == 0 { // this is so as a rule
 		return p.lookupPlain(x)
 	}
 	return p.lookupVariants(x)
@@ -137,7 +137,7 @@ func (p *Proxy) lookupPlain(x *exchange) *cache.Object {
 
 // lookupVariants is lookupKey for any URL, also on the disk where x may wait.
 func (p *Proxy) lookupVariants(x *exchange) *cache.Object {
-	m, lists := p.findMatch(x, x.base, x.name)
+	m, lists := p.findMatch(x, x.baseKey, x.name)
 	if lists.Len() > 0 {
 		x.fwd = fwdVaryMiss
 	}
@@ -155,7 +155,7 @@ func (p *Proxy) lookupVariants(x *exchange) *cache.Object {
 }
 
 // selectVariant makes x's key that of the variant which names select.
-func (x *exchange) selectVariant(p *Proxy, names []string) {
+func (x *routed) selectVariant(p *Proxy, names []string) {
 	start := len(x.scratch)
 	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
 	x.scratch = x.appendVariant(x.scratch, names)
@@ -170,7 +170,7 @@ func (x *exchange) selectVariant(p *Proxy, names []string) {
 
 // refusesCoding reports whether x's client refuses one of the codings of a Content-Encoding. A route that writes
 // Accept-Encoding itself decides for its clients.
-func (x *exchange) refusesCoding(contentEncoding string) bool {
+func (x *routed) refusesCoding(contentEncoding string) bool {
 	if x.route.Request.Value(acceptEncoding) != nil {
 		return false
 	}
@@ -178,7 +178,7 @@ func (x *exchange) refusesCoding(contentEncoding string) bool {
 }
 
 // refusesStored is refusesCoding for what is stored. Of most responses it has to ask nothing.
-func (x *exchange) refusesStored(e *cache.Object) bool {
+func (x *routed) refusesStored(e *cache.Object) bool {
 	if !e.Coded() {
 		return false
 	}
@@ -187,7 +187,7 @@ func (x *exchange) refusesStored(e *cache.Object) bool {
 }
 
 // refusesShared is refusesCoding for what a flight has brought for another client.
-func (x *exchange) refusesShared(h *outcome) bool {
+func (x *routed) refusesShared(h *outcome) bool {
 	switch {
 	case h.held != nil:
 		return x.refusesStored(h.held)
@@ -208,7 +208,7 @@ func codingNotInVary(header field.List, vary []string) string {
 
 // namesDictionary reports whether the origin is told of one dictionary that the client has (RFC 9842), so that the codings that
 // need it may be asked for. Vary of a response that uses it names the field, and VaryNames makes sure of that.
-func (x *exchange) namesDictionary() bool {
+func (x *routed) namesDictionary() bool {
 	const name = "Available-Dictionary"
 	if x.route.Request.Value(name) != nil {
 		return false

@@ -34,23 +34,23 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
 	overload, overRate            *refusals
-	overShare                     *refusals // of client slots
+	overShare                     *refusals // one client's share of the slots
 	overTunnels, overTunnelsShare *refusals
 	overConnections               *refusals // to origins, of one client
 	overQueue                     *refusals // for these
-	overMemory, overMemoryShare   *refusals // of bodies on their way
-	overChecks, overChecksShare   *refusals // of passwords
+	overMemory, overMemoryShare   *refusals // bodies on their way
+	overChecks, overChecksShare   *refusals // passwords
 
 	proxy atomic.Pointer[Proxy]
 	none  *routeMetrics
 
 	mu      sync.Mutex
-	routes  []*routeMetrics          // that have series, in the order in which they came
+	routes  []*routeMetrics          // the routes that have series, in the order in which they came
 	byRoute map[string]*routeMetrics // the same by name
 	names   series.Names             // theirs
 	came    uint32                   // how many there have been
 
-	hosts     []*hostMetrics // that have series
+	hosts     []*hostMetrics // the hosts that have series
 	hostNames series.Names   // theirs
 
 	gone departed // what those counted that have no series any more
@@ -198,7 +198,7 @@ var bounds = [...]time.Duration{
 // histogram counts times by buckets, in two atomic additions each: a hit is observed twice. It is
 // read by collector. Its zero value is empty.
 type histogram struct {
-	counts [len(bounds) + 1]atomic.Int64 // by the first bound that is not exceeded; last: above all
+	counts [len(bounds) + 1]atomic.Int64 // one for each bound, the first that is not exceeded; last: above all
 	sum    atomic.Int64                  // in ticks: of nanoseconds it would be full after some months of much traffic
 }
 

@@ -24,7 +24,7 @@ import (
 // the version and the request alone, so that it can be asked again later what an answer
 // had to be.
 type changingOrigin struct {
-	sizes   []int64 // of the versions, in turn
+	sizes   []int64 // the sizes of the versions, in turn
 	current [4]atomic.Int64
 }
 

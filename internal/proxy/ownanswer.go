@@ -151,7 +151,7 @@ func (x *exchange) answerText(status int, r result) {
 
 // appendOwnFields appends the operator's fields of a text of ours for x, as lines of its head. A request without a route has those
 // of its settings.
-func (x *exchange) appendOwnFields(b []byte) []byte {
+func (x *routed) appendOwnFields(b []byte) []byte {
 	own := &x.settings.own
 	if x.route != nil {
 		own = &x.route.own
@@ -165,7 +165,7 @@ func (x *exchange) appendOwnFields(b []byte) []byte {
 
 // ErrorPage is what a client reads with an error. It is immutable.
 type ErrorPage struct {
-	Type string // of its content, for Content-Type
+	Type string // the Content-Type of its content
 	Body []byte
 }
 
@@ -177,8 +177,8 @@ type ErrorPages struct {
 	Intercept bool
 }
 
-// of returns the page for a status, nil if there is none.
-func (e *ErrorPages) of(status int) *ErrorPage {
+// forStatus returns the page for a status, nil if there is none.
+func (e *ErrorPages) forStatus(status int) *ErrorPage {
 	if page := e.ByStatus[status]; page != nil {
 		return page
 	}
@@ -190,7 +190,7 @@ func (x *exchange) ownPage() *ErrorPage {
 	if x.result != resultError || x.route == nil || x.route.ErrorPages == nil {
 		return nil
 	}
-	return x.route.ErrorPages.of(x.status)
+	return x.route.ErrorPages.forStatus(x.status)
 }
 
 // intercepted returns the page in place of what h is about, nil where that is sent. What we say ourselves is not intercepted.
@@ -199,7 +199,7 @@ func (x *exchange) intercepted(h *heading) *ErrorPage {
 	case ownText, *ownAnswer:
 		return nil
 	}
-	return x.route.ErrorPages.of(h.status)
+	return x.route.ErrorPages.forStatus(h.status)
 }
 
 // keptWithPage are the fields of an origin that stay where its content is replaced. Others may be about the content, or
@@ -209,7 +209,7 @@ var keptWithPage = []string{"Date", "Via", "Allow", "Proxy-Authenticate", "Retry
 // pageFields are what is left of an origin's fields where a page stands for its content, what the rules of the route add to each of its
 // responses, and what they add to our own answers, which goes before: the page is one. What they say of content, or of how long it may be
 // kept, is not about the page.
-func (x *exchange) pageFields(from field.List) field.List {
+func (x *routed) pageFields(from field.List) field.List {
 	rules := &x.route.Response
 	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
 	own := &x.route.Own
@@ -319,7 +319,7 @@ const headerMaxForwards = "Max-Forwards"
 // allowedMethods is the value of Allow in answers of our own.
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
-func (x *exchange) asksOptions() bool { return string(x.method) == "OPTIONS" }
+func (x *incoming) asksOptions() bool { return string(x.method) == "OPTIONS" }
 
 // answeredAsLast answers an OPTIONS request that no proxy may forward any more, and reports whether x is one.
 func (x *exchange) answeredAsLast() bool {

@@ -406,7 +406,7 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		writes := 0
 		b.trap.on(func(step string, _ int) bool {
 			if step == "write" {
-				writes++ // by one goroutine: the connection is of one request
+				writes++ // one goroutine writes: the connection is of one request
 			}
 			return step == "write" && writes == 2
 		})

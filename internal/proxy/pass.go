@@ -19,7 +19,7 @@ func (p *Proxy) pass(x *exchange) {
 	post := x.maySavePost()
 	if post { // its answer may serve later GETs
 		x.keyURL(p.Hasher)
-		p.keyByLastVary(x, p.Store.Vary(x.base, x.name))
+		p.keyByLastVary(x, p.Store.Vary(x.baseKey, x.name))
 		p.countBy(x)
 	}
 	f := p.newFill(x, false)
@@ -29,8 +29,8 @@ func (p *Proxy) pass(x *exchange) {
 	f.request.Whole = x.upload.here()
 	f.request.Interim, f.request.TakesTrailers = p.interimSender(x), x.asksTrailers()
 	keeps := func() bool { return false }
-	if post && p.Gate.Knows(x.route.Rule, x.demand.Hi, x.demand.Lo) {
-		w := p.flights.Lead(x.key, x.url, false, x.who) // sees what others invalidate meanwhile
+	if post && p.Gate.Knows(x.route.Rule, x.countedKey.Hi, x.countedKey.Lo) {
+		w := p.flights.Lead(x.key, x.urlKey, false, x.who) // sees what others invalidate meanwhile
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
@@ -52,7 +52,7 @@ func (p *Proxy) pass(x *exchange) {
 }
 
 // maySavePost reports whether x is a POST whose answer may serve later GETs, which have the same route.
-func (x *exchange) maySavePost() bool {
+func (x *routed) maySavePost() bool {
 	return x.route.StorePosts && !x.route.NoCache && string(x.method) == "POST" && x.routeAt(x.path, []byte("GET")) == x.route
 }
 
@@ -75,7 +75,7 @@ func (f *fill) answer(x *exchange, resp *origin.Response) {
 // own URL (RFC 9110 section 9.3.3), and reports whether x has its answer that way.
 // A POST is no sighting; GETs before it have to admit what it brings.
 func (p *Proxy) storePostAnswer(x *exchange, f *fill, resp *origin.Response) bool {
-	if !bytes.Equal(x.keyed, x.forwarded()) { // what is not keyed had its say
+	if !bytes.Equal(x.keyedTarget, x.forwarded()) { // what is not keyed had its say
 		return false
 	}
 	if x.target.Ambiguous && !x.route.AllowAmbiguousPath {
@@ -104,7 +104,7 @@ func (p *Proxy) storePostAnswer(x *exchange, f *fill, resp *origin.Response) boo
 }
 
 // uri is the target URI of x.
-func (x *exchange) uri() rfc9111.URI {
+func (x *incoming) uri() rfc9111.URI {
 	return rfc9111.URI{Scheme: x.scheme, Host: string(x.host), Target: string(x.target.Normal)}
 }
 

@@ -60,5 +60,5 @@ func TestABodyIsPinnedWhileItIsSent(t *testing.T) {
 	f("a range", 6<<20, 0, "Range: bytes=100-\r\n", all)
 	f("several ranges", 6<<20, 0, fmt.Sprintf("Range: bytes=0-%d, %d-\r\n", size-200000, size-100000), all)
 	f("slices that are no more than an object", 6<<20, slice, "", all)
-	f("more slices than an object", 1<<20, slice, "", func(got int64) bool { return got <= slice }) // that of the moment, or one that is stored anew
+	f("more slices than an object", 1<<20, slice, "", func(got int64) bool { return got <= slice }) // the slice of the moment, or one that is stored anew
 }

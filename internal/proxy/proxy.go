@@ -97,45 +97,60 @@ type Options struct {
 // Proxy serves requests, which come in by a Listener. It is safe for concurrent use.
 type Proxy struct {
 	Options
+	identity
+	counts
+	learned
 
-	settings atomic.Pointer[settings] // a request takes them once, in take
+	settings atomic.Pointer[settings] // a request takes them once, in acquireExchange
 	swapping sync.Mutex               // held by Swap
 
 	plain, secure atomic.Bool // requests may come by http, by https
-	via           string      // "1.1 NAME"
-	loop          string      // "NAME; id=INSTANCE"
-	instance      []byte      // as in Options
-	statusName    string      // NAME as a structured field item
+	draining      atomic.Bool
+	serial        atomic.Uint64 // the serial of the last entry made
+	exchanges     sync.Pool
+	fills         sync.Pool
 	flights       *flight.Table[cache.Key, *outcome]
 	hitForMiss    *flight.Marks[cache.Key]
 	budget        *flight.Budget
-	exchanges     sync.Pool
-	fills         sync.Pool
-	inFlight      atomic.Int64 // requests received and not yet recorded
-	forwarding    atomic.Int64 // those of them that are not hits
 	slots         *clientSlots
+	refreshes     *clientSlots // the slots of clients among the validations in the background
 	watch         *presence.Watch
-	draining      atomic.Bool
-	refreshing    atomic.Int64  // validations in the background
-	refreshes     *clientSlots  // of clients, among them
-	serial        atomic.Uint64 // of the last entry made
-	queryRules    *queryrules.Table
-	varyFields    *varyfields.Table
 	uploads       *uploadBuffers
-	slowUploads   atomic.Int64 // ended for ReceiveRate
-	slowReaders   atomic.Int64 // ended for SendRate
 	tunnels       tunnels
 	running       running.Table
-	asked         *askedRanges
-	selected      selectedURLs
-	keepMarks     syncPacer // of invalidations by clients
+	keepMarks     syncPacer // paces the writing of invalidations by clients
 	settler       purgeSweeper
-	unnamedSites  unnamedSites
-	purgeCount    atomic.Uint64 // values purged, and not their marks
 	streams       *readahead.Bodies
 	closeFlight   sync.Once
-	cookies       cookieCounts             // for which responses were not stored
 	panicked      func(*flight.PanicError) // fetchPanicked, made once
+}
+
+// identity is how a Proxy names itself to others.
+type identity struct {
+	via        string // "1.1 NAME"
+	loop       string // "NAME; id=INSTANCE"
+	instance   []byte // Options.Instance
+	statusName string // NAME as a structured field item
+}
+
+// counts are the numbers of what is under way, and of what has happened.
+type counts struct {
+	inFlight    atomic.Int64  // requests received and not yet recorded
+	forwarding  atomic.Int64  // requests in flight that are not hits
+	refreshing  atomic.Int64  // validations in the background
+	slowUploads atomic.Int64  // uploads ended for ReceiveRate
+	slowReaders atomic.Int64  // answers ended for SendRate
+	purgeCount  atomic.Uint64 // values purged, and not their marks
+}
+
+// learned is what is remembered of responses and requests, beside what is stored.
+type learned struct {
+	queryRules   *queryrules.Table
+	varyFields   *varyfields.Table
+	asked        *askedRanges
+	selected     selectedURLs
+	unnamedSites unnamedSites
+	cookies      cookieCounts // the cookies for which responses were not stored
 }
 
 // New returns a Proxy.
@@ -153,19 +168,14 @@ func New(o Options) (*Proxy, error) {
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	share := client.Part(o.ClientShare)
 	p := &Proxy{
-		Options:    o,
-		via:        "1.1 " + o.Node,
-		loop:       o.Node + "; id=" + o.Instance,
-		instance:   []byte(o.Instance),
-		statusName: structuredName(o.Node),
-		queryRules: queryrules.New(o.Purges.Identity().First()),
-		varyFields: varyfields.New(),
-		asked:      &askedRanges{},
-		watch:      presence.New(o.Panics),
-		slots:      newClientSlots(share),
-		refreshes:  newClientSlots(share),
-		tunnels:    tunnels{shares: newClientSlots(share)},
-		budget:     budget,
+		Options:   o,
+		identity:  identity{via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node)},
+		learned:   learned{queryRules: queryrules.New(o.Purges.Identity().First()), varyFields: varyfields.New(), asked: &askedRanges{}},
+		watch:     presence.New(o.Panics),
+		slots:     newClientSlots(share),
+		refreshes: newClientSlots(share),
+		tunnels:   tunnels{shares: newClientSlots(share)},
+		budget:    budget,
 		flights: flight.NewTable[cache.Key, *outcome](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
 		}),

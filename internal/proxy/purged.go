@@ -25,7 +25,7 @@ func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Ti
 			return nil, false
 		}
 		if e = p.unpurged(e, u, at); e == nil {
-			return nil, false // as if it had never been stored
+			return nil, false // it counts as never stored
 		}
 		if p.Purges.Settled() == settled { // else the mark for it may have gone before we asked
 			return e, heldBack

@@ -20,7 +20,7 @@ import (
 // for their Host, by http and https, and nothing else. What they say is read by internal/proxy/internal/purgedialect.
 
 // purges reports whether x is a purge for us, and not for the origin.
-func (x *exchange) purges() bool {
+func (x *incoming) purges() bool {
 	if len(x.settings.PurgeFrom) == 0 && x.settings.PurgeToken == "" || x.asks.get || x.asks.head {
 		return false
 	}
@@ -67,7 +67,7 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 
 // mayPurge returns the status to refuse a purge with, 0 if the client may do that: from its address and with the token, where each is
 // set. The address is that of the connection (peerAddress), for a field would let everybody.
-func (x *exchange) mayPurge() (status int, why reason.Reason) {
+func (x *incoming) mayPurge() (status int, why reason.Reason) {
 	from := x.peerAddress()
 	switch s := x.settings; {
 	case len(s.PurgeFrom) > 0 && !slices.ContainsFunc(s.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }):
@@ -80,7 +80,7 @@ func (x *exchange) mayPurge() (status int, why reason.Reason) {
 
 // hasBearer reports whether x has the token with this digest in its only Authorization (RFC 6750 section 2.1). The time of the comparison
 // reveals neither the token nor its length.
-func (x *exchange) hasBearer(digest [sha256.Size]byte) bool {
+func (x *incoming) hasBearer(digest [sha256.Size]byte) bool {
 	scheme, token, ok := bytes.Cut(x.credentials(), []byte{' '})
 	if !ok || !strings.EqualFold(string(scheme), "Bearer") {
 		return false
@@ -91,7 +91,7 @@ func (x *exchange) hasBearer(digest [sha256.Size]byte) bool {
 
 // findSite finds a route for the host of x by either scheme, as its path may have none, and reports whether there is one. Without, nothing
 // can be stored for the host.
-func (x *exchange) findSite() bool {
+func (x *routed) findSite() bool {
 	for _, r := range x.settings.routes {
 		if r.TakesSite(schemePlain, x.host) || r.TakesSite(schemeSecure, x.host) {
 			x.route = r

@@ -24,7 +24,7 @@ import (
 type purgeSweeper struct {
 	p      *Proxy
 	sweep  sync.WaitGroup
-	count  atomic.Int64 // of sweeps
+	count  atomic.Int64 // how many sweeps there were
 	under  atomic.Bool  // a sweep runs: from before it looks at the store until the marks are dropped
 	failed atomic.Int64 // when a sweep failed last, in nanoseconds of Unix time; 0: never
 
@@ -126,7 +126,7 @@ func (s *purgeSweeper) sweepDisk(at time.Time) error {
 			return nil
 		case purge.Stale:
 			e = swept(e, at)
-			e.Policy.Lifetime = e.Policy.Lifetime.Truncate(time.Second) // as the disk can note it
+			e.Policy.Lifetime = e.Policy.Lifetime.Truncate(time.Second) // the disk notes seconds
 		case purge.Valid:
 		}
 		return e

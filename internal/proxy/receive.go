@@ -101,7 +101,7 @@ func (p *Proxy) readTarget(x *exchange) int {
 // readHost finds the host: the one that a trusted proxy was asked for, the authority
 // of the target, or Host. Each that is there has to be in order (RFC 9112 sections
 // 3.2 and 3.2.2), but what the proxy tells is passed over if it is not.
-func (x *exchange) readHost(authority []byte) bool {
+func (x *incoming) readHost(authority []byte) bool {
 	host := x.req.Host
 	if authority != nil {
 		if len(host) > 0 && !x.canonicalHost(host) { // HTTP/1.0 has none
@@ -120,7 +120,7 @@ func (x *exchange) readHost(authority []byte) bool {
 
 // canonicalHost makes x's host the canonical form of raw and reports whether it has
 // one.
-func (x *exchange) canonicalHost(raw []byte) bool {
+func (x *incoming) canonicalHost(raw []byte) bool {
 	host, err := wire.AppendHost(x.scratch[:0], raw, x.scheme)
 	if err != nil {
 		return false
@@ -151,7 +151,7 @@ const maxHops = 16
 // peerAddress returns the address that the connection comes from: the one that a load balancer
 // has told by the PROXY protocol, else that of the socket. It returns the zero Addr where there
 // is none.
-func (x *exchange) peerAddress() netip.Addr {
+func (x *incoming) peerAddress() netip.Addr {
 	if x.peerKnown {
 		return x.peer
 	}
@@ -165,7 +165,7 @@ func (x *exchange) peerAddress() netip.Addr {
 }
 
 // ClientAddress implements template.Client: the client's address, as far as the peer is trusted to tell it.
-func (x *exchange) ClientAddress() netip.Addr {
+func (x *incoming) ClientAddress() netip.Addr {
 	if x.trusted != nil {
 		return x.client
 	}
@@ -178,7 +178,7 @@ func (x *exchange) ClientAddress() netip.Addr {
 //
 // Proxies write X-Forwarded fields themselves, and most pass a client's Forwarded on as it came.
 // So Forwarded counts only where there is no X-Forwarded field.
-func (x *exchange) readForwarded(t *forwarded.Trusted) {
+func (x *incoming) readForwarded(t *forwarded.Trusted) {
 	x.client = x.peerAddress()
 	if !t.Holds(x.client) {
 		return
@@ -198,7 +198,7 @@ func (x *exchange) readForwarded(t *forwarded.Trusted) {
 
 // forwardedInfo returns what the trusted peer says. The chain begins with the peer and ends with
 // the client.
-func (x *exchange) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
+func (x *incoming) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
 	switch {
 	case x.seen.xForwarded:
 		proto = forwarded.Last(x.fieldLines("X-Forwarded-Proto"))
@@ -213,7 +213,7 @@ func (x *exchange) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, 
 // forwardedFor returns X-Forwarded-For as the origin gets it: the client, then the proxies that
 // were believed, the peer last, which is given. It has nothing that the client wrote itself. It is
 // empty where there is no address.
-func (x *exchange) forwardedFor(peer string) string {
+func (x *incoming) forwardedFor(peer string) string {
 	if peer == "" || x.trusted == nil {
 		return peer
 	}
@@ -267,7 +267,7 @@ func members(lines [][]byte) int {
 
 // forwardedList returns the field called name as it is forwarded: the client's members as they came,
 // then our own (RFC 9110 section 7.6.3, RFC 8586 section 2). Connection cannot remove it.
-func (x *exchange) forwardedList(name, own string) string {
+func (x *incoming) forwardedList(name, own string) string {
 	lines := x.fieldLines(name)
 	if len(lines) == 0 {
 		return own

@@ -12,7 +12,7 @@ import (
 // yet, so "stored" means that the response is admitted and memory is reserved for it.
 func (p *Proxy) describe(x *exchange, h *outcome) {
 	if x.reason != reason.None {
-		return // of the request: the cache was not asked
+		return // the reason is the request's: the cache was not asked
 	}
 	switch {
 	case !h.storable():
@@ -71,7 +71,7 @@ func (x *exchange) settleResult() {
 }
 
 // mayBeMiss reports whether a storable response that was fetched for x alone counts as a miss, and not as held back.
-func (x *exchange) mayBeMiss() bool { return x.verdict.Admit || x.codingRefused }
+func (x *lookup) mayBeMiss() bool { return x.verdict.Admit || x.codingRefused }
 
 // record ends the exchange: counters, log line, and back into the pool.
 func (p *Proxy) record(x *exchange) {
@@ -149,7 +149,7 @@ func (p *Proxy) releaseHeld(x *exchange) {
 // recordShadows gives the shadow policies a finished request they have an eye on.
 func (p *Proxy) recordShadows(x *exchange) {
 	size, storable := x.object()
-	p.Shadow.Request(x.demand.Hi, x.demand.Lo, size, storable, x.start)
+	p.Shadow.Request(x.countedKey.Hi, x.countedKey.Lo, size, storable, x.start)
 }
 
 // object returns what is known of the object that x asked for: its whole size,
@@ -179,7 +179,7 @@ func (x *exchange) object() (size int64, storable bool) {
 
 // TopOptions say how many hosts and URLs are known of which most was asked for.
 type TopOptions struct {
-	Entries int           // of each list; 0 counts nothing
+	Entries int           // the length of each list; 0 counts nothing
 	Window  time.Duration // requests of the last one to two of them are counted; above 0
 }
 
@@ -239,7 +239,7 @@ func (p *Proxy) noteRunning(x *exchange) {
 }
 
 // phase is what x waits for, as far as Begin and Finish know.
-func (x *exchange) phase() running.Phase {
+func (x *sending) phase() running.Phase {
 	switch {
 	case x.streaming && x.answer.TakeOver != nil:
 		return running.Tunnel

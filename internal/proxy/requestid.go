@@ -23,7 +23,7 @@ const (
 )
 
 // identified reports whether x has an id.
-func (x *exchange) identified() bool {
+func (x *routed) identified() bool {
 	if x.route == nil {
 		return x.settings.own.HasRequestID()
 	}
@@ -31,7 +31,7 @@ func (x *exchange) identified() bool {
 }
 
 // RequestID implements template.Client: the id that a route gives x. It is the same each time, and valid as long as x is.
-func (x *exchange) RequestID() []byte {
+func (x *incoming) RequestID() []byte {
 	if x.trusted != nil {
 		if lines := x.fieldLines(headerRequestID); len(lines) == 1 && soundID(lines[0]) {
 			return lines[0]
@@ -40,7 +40,7 @@ func (x *exchange) RequestID() []byte {
 	if len(x.id) == 0 {
 		var random [ownIDBytes]byte
 		binary.LittleEndian.PutUint64(random[:], rand.Uint64())  //nolint:gosec // an id is no secret
-		binary.LittleEndian.PutUint64(random[8:], rand.Uint64()) //nolint:gosec // as above
+		binary.LittleEndian.PutUint64(random[8:], rand.Uint64()) //nolint:gosec // an id is no secret
 		x.id = hex.AppendEncode(x.id, random[:])
 	}
 	return x.id
@@ -57,14 +57,14 @@ func soundID(id []byte) bool {
 }
 
 // identify has line have the id of x, where its route gives one.
-func (x *exchange) identify(line *accesslog.Line) {
+func (x *routed) identify(line *accesslog.Line) {
 	if x.identified() {
 		line.RequestID = x.RequestID()
 	}
 }
 
 // idForLog returns the id of x as the access log has it; "" is none.
-func (x *exchange) idForLog() string {
+func (x *routed) idForLog() string {
 	if x.identified() {
 		return string(x.RequestID())
 	}

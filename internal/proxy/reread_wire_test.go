@@ -24,10 +24,10 @@ const rereadDigits = "0123456789"
 type rereadRig struct {
 	*edgetest.Edge
 	asked       atomic.Int64
-	confirmed   atomic.Int64 // of them, by a 304
+	confirmed   atomic.Int64 // how many of them were confirmed by a 304
 	body        string
 	maxAge      string
-	path        string // of the disk
+	path        string // the path of the disk
 	requestEdge *http.Client
 }
 

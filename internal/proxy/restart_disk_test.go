@@ -63,7 +63,7 @@ func TestTheDiskComesBackByARestartWithoutWhatWasPurged(t *testing.T) {
 			r.options.SliceBytes = sliceBytes
 			r.runOnDisk(t, kill, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
-				r.fill(t, e)
+				r.store(t, e)
 				purgeSome(t, e)
 			})
 			r.runOnDisk(t, kill, func(t *testing.T, e *edgetest.Edge) {
@@ -114,7 +114,7 @@ func TestNothingComesBackFromADiskWhosePurgesAreUnknown(t *testing.T) {
 			r.onDisk(t)
 			r.runOnDisk(t, false, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
-				r.fill(t, e)
+				r.store(t, e)
 				purge(t, e)
 			})
 			harm(t, r)
@@ -166,7 +166,7 @@ func TestASweepOfPurgesGoesOverTheDisk(t *testing.T) {
 	r.options.PurgeMarks.URLs = 64
 	r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 		t.Helper()
-		r.fill(t, e)
+		r.store(t, e)
 		purgeSome(t, e)
 		before := e.Proxy.Purges.Settled()
 		for i := 0; e.Proxy.Purges.Settled() == before; i++ {
@@ -246,7 +246,7 @@ func TestAPurgeJournalCutInItsMiddleBroughtBackTheDisk(t *testing.T) {
 	before := int64(0)
 	r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 		t.Helper()
-		r.fill(t, e)
+		r.store(t, e)
 		if _, _, err := e.Proxy.Purge("url", []string{"http://" + restartHost + "/dir/1"}, false); err != nil {
 			t.Fatal(err)
 		}

@@ -144,8 +144,8 @@ func purgeSome(t *testing.T, e *edgetest.Edge) {
 	}
 }
 
-// fill stores all targets of both hosts as version 1.
-func (r *restartRig) fill(t *testing.T, e *edgetest.Edge) {
+// store stores all targets of both hosts as version 1.
+func (r *restartRig) store(t *testing.T, e *edgetest.Edge) {
 	t.Helper()
 	for _, targets := range restartTargets() {
 		for _, target := range targets {
@@ -208,7 +208,7 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 			}
 			run(func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
-				r.fill(t, e)
+				r.store(t, e)
 				r.tier.see(t, e)
 				slow := make(chan int64)
 				go func() {
@@ -264,7 +264,7 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 func TestAPurgeOfAllOutlivesTheProcess(t *testing.T) {
 	r := newRestartRig(t)
 	e := start(t, r.options)
-	r.fill(t, e)
+	r.store(t, e)
 	r.tier.see(t, e)
 	for _, soft := range []bool{false, true} {
 		if _, _, err := e.Proxy.Purge("all", nil, soft); err != nil {
@@ -292,7 +292,7 @@ func TestATierWithoutItsPurgesIsNotUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
 			e := start(t, r.options)
-			r.fill(t, e)
+			r.store(t, e)
 			purgeSome(t, e)
 			r.tier.see(t, e)
 			r.killed(t)

@@ -113,14 +113,14 @@ type route struct {
 	metrics *routeMetrics
 	uses    uses
 	answer  *ownAnswer            // nil: the origin is asked
-	own     fieldrules.Lines      // of texts and pages of ours
+	own     fieldrules.Lines      // the fields of texts and pages of ours
 	cookies cachekey.CookieFilter // StripCookies or KeepCookies
 	// identifies says that each request has an id; see RequestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
 	selecting []string
-	all       []*route     // those of its settings, in their order
-	encoders  *clientSlots // of clients, among those of all routes
+	all       []*route     // the routes of its settings, in their order
+	encoders  *clientSlots // one client's slots, among all routes
 }
 
 func newRoute(r *Route, m *Metrics) *route {
@@ -197,13 +197,13 @@ func (r *Route) keysMatch() bool {
 // ask sends a request to the origin, and returns its answer as the rules of the route have
 // it.
 func (r *route) ask(ctx context.Context, request *origin.Request) (*origin.Response, error) {
-	r.beginExchange(request)
+	r.boundTotal(request)
 	resp, err := r.Origin.RoundTrip(ctx, request)
 	return r.rewritten(request, resp, err)
 }
 
-// beginExchange notes that an exchange begins now, if it has to end some time. Asking once more does not begin it anew.
-func (r *route) beginExchange(request *origin.Request) {
+// boundTotal notes that the time which Route.Total bounds begins now. Asking once more does not begin it anew.
+func (r *route) boundTotal(request *origin.Request) {
 	if request.Total > 0 && request.Begun.IsZero() {
 		request.Begun = now()
 	}
@@ -230,9 +230,9 @@ func (r *route) rewritten(request *origin.Request, resp *origin.Response, err er
 
 // routeAt returns the first route that takes x, were path the one that x asks for; nil if none does. It allocates
 // nothing once x.folded has room.
-func (x *exchange) routeAt(path, method []byte) *route {
+func (x *routed) routeAt(path, method []byte) *route {
 	for _, r := range x.settings.routes {
-		if r.TakesPath(path) && r.takesBesidePath(x, method) {
+		if r.TakesPath(path) && r.takesBesidePath(&x.incoming, method) {
 			return r
 		}
 	}
@@ -240,7 +240,7 @@ func (x *exchange) routeAt(path, method []byte) *route {
 }
 
 // takesBesidePath reports whether r takes x, as far as all but the path says.
-func (r *route) takesBesidePath(x *exchange, method []byte) bool {
+func (r *route) takesBesidePath(x *incoming, method []byte) bool {
 	if string(method) == "HEAD" {
 		method = []byte("GET")
 	}
@@ -248,7 +248,7 @@ func (r *route) takesBesidePath(x *exchange, method []byte) bool {
 }
 
 // routeMethod is the method by which x finds its route. A PURGE is for what GETs have stored.
-func (x *exchange) routeMethod() []byte {
+func (x *incoming) routeMethod() []byte {
 	if !x.retrieves() && x.purges() {
 		return []byte("GET")
 	}
@@ -309,7 +309,7 @@ func (r *route) imitates(name string) bool {
 // FieldValue implements routing.Fields. It returns the value that routes compare: that of all lines of a field that would be
 // forwarded, in one (RFC 9110 section 5.3; RFC 9113 section 8.2.3 for Cookie). No route is known yet, so no rules of one
 // have a say. The value is valid until the next call.
-func (x *exchange) FieldValue(name string) (value []byte, ok bool) {
+func (x *incoming) FieldValue(name string) (value []byte, ok bool) {
 	lines := x.clientLines(name)
 	if len(lines) == 0 {
 		return nil, false

@@ -35,19 +35,19 @@ func (r *route) responseFields(l field.List, request *origin.Request) field.List
 }
 
 // askedURL is what the client of x asks for, for the fields of our own answers.
-func (x *exchange) askedURL() template.URL {
+func (x *incoming) askedURL() template.URL {
 	return template.URL{Scheme: x.scheme, Host: x.host, Target: x.target.Raw}
 }
 
 // originURL is what x asks the origin for, for the rules of requests.
-func (x *exchange) originURL() template.URL {
+func (x *routed) originURL() template.URL {
 	return template.URL{Scheme: x.scheme, Host: x.host, Target: x.forwarded()}
 }
 
 // keyedOrNormal is the target of x as it is keyed, or in its normal form where x has no key.
-func (x *exchange) keyedOrNormal() []byte {
-	if x.keyed != nil {
-		return x.keyed
+func (x *routed) keyedOrNormal() []byte {
+	if x.keyedTarget != nil {
+		return x.keyedTarget
 	}
 	return x.target.Normal
 }
@@ -66,7 +66,7 @@ func (j *job) makeAnew(x *exchange, target []byte) {
 
 // applyRules takes out of x what its route takes from requests before anything is made
 // of them. The fields of rules are looked at where fields are forwarded and keyed.
-func (x *exchange) applyRules() {
+func (x *routed) applyRules() {
 	rules := &x.route.Request
 	x.asks.authorization = x.asks.authorization && !rules.Drops("Authorization")
 	x.asks.cookie = x.asks.cookie && !rules.Drops("Cookie")
@@ -83,7 +83,7 @@ type Bypass struct {
 }
 
 // holds reports whether x has one of them.
-func (b *Bypass) holds(x *exchange) bool {
+func (b *Bypass) holds(x *routed) bool {
 	if slices.ContainsFunc(b.Headers, x.hasField) {
 		return true
 	}
@@ -96,7 +96,7 @@ func (b *Bypass) holds(x *exchange) bool {
 
 // ambiguousCookies reports whether the route goes by cookies and the origin may read
 // those of x in another way: what is keyed is then not what the answer was made for.
-func (x *exchange) ambiguousCookies() bool {
+func (x *routed) ambiguousCookies() bool {
 	r := x.route
 	if !x.asks.cookie || len(r.Bypass.Cookies) == 0 && !r.Key.Reads("Cookie") {
 		return false
@@ -107,13 +107,13 @@ func (x *exchange) ambiguousCookies() bool {
 
 // cookieNotInKey reports whether x has a cookie that the origin gets and the key has not. Then the response may be for
 // one client only.
-func (x *exchange) cookieNotInKey() bool {
+func (x *routed) cookieNotInKey() bool {
 	return x.asks.cookie && !(x.route.Key.Reads("Cookie") && x.route.Key.HasAllCookies(x.forwardedLines("Cookie")))
 }
 
 // stripCookies takes the cookies that the route does not let through out of x, before its
 // key, its sighting and its origin.
-func (x *exchange) stripCookies() {
+func (x *routed) stripCookies() {
 	filter := &x.route.cookies
 	if !x.asks.cookie || !filter.Active() {
 		return
@@ -149,7 +149,7 @@ func (p *Proxy) rewritable(x *exchange) bool {
 }
 
 // atOrigin returns what the origin is asked for in place of target.
-func (x *exchange) atOrigin(target []byte) []byte {
+func (x *routed) atOrigin(target []byte) []byte {
 	w := x.route.Rewrite
 	if w == nil {
 		return target

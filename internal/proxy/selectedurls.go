@@ -18,7 +18,7 @@ type selectedURLs struct {
 	known  atomic.Bool // one of the filters has each URL of which something is stored
 	filter atomic.Pointer[urlFilter]
 	before atomic.Pointer[urlFilter] // the one before: who adds may have seen no other
-	next   atomic.Pointer[urlFilter] // that a sweep makes; nil: none runs
+	next   atomic.Pointer[urlFilter] // the filter that a sweep makes; nil: none runs
 }
 
 const (
@@ -87,7 +87,7 @@ func (s *selectedURLs) end(all bool) {
 func (f *fill) note() {
 	f.p.unnamedSites.note(f.resource.Host)
 	if f.p.Store.HasDisk() && int(f.head.entry.URLLen) > f.exact.urlLen {
-		f.p.selected.add(f.exact.url)
+		f.p.selected.add(f.exact.urlKey)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // selection is what is sent of a response after the request's conditions and Range were evaluated.
 type selection struct {
 	status        int   // 304, 206 or 416; 0: that of the response
-	first, length int64 // of the body; length -1: to its end, which is not known
+	first, length int64 // bytes of the body; length -1: to its end, which is not known
 
 	// ranges are two or more ranges that do not overlap; parts is the multipart answer made of them. Without parts the whole is
 	// sent.
@@ -47,7 +47,7 @@ func (c selection) headOnly() bool {
 }
 
 // selective reports whether the request asks for less than the whole, on a condition or by Range.
-func (x *exchange) selective() bool { return x.asks.conditional || x.asks.ranged }
+func (x *incoming) selective() bool { return x.asks.conditional || x.asks.ranged }
 
 // evaluate applies the request's conditions and then its Range to a response of size bytes, -1
 // if unknown (RFC 9110 sections 13.2.2 and 14.2). A Range of more than most ranges is not
@@ -110,7 +110,7 @@ func (c selection) asByteRanges(e *cache.Object) selection {
 
 // notModified copies the lines of one field before it asks for the other: both come in
 // the same place.
-func (x *exchange) notModified(rep rfc9111.Representation) bool {
+func (x *incoming) notModified(rep rfc9111.Representation) bool {
 	var room [4][]byte
 	none := append(room[:0], x.clientLines("If-None-Match")...)
 	return rfc9111.NotModified(rfc9111.Conditions{

@@ -42,7 +42,7 @@ func (stored) leave(*exchange) {}
 func (stored) abandon() {}
 
 // entry returns what x is answered from alone; nil where that is something else.
-func (x *exchange) entry() *cache.Object {
+func (x *content) entry() *cache.Object {
 	if s, ok := x.from.(stored); ok {
 		return s.Object
 	}
@@ -50,7 +50,7 @@ func (x *exchange) entry() *cache.Object {
 }
 
 // fromStore reports whether x is answered from the store, without the origin.
-func (x *exchange) fromStore() bool {
+func (x *content) fromStore() bool {
 	switch from := x.from.(type) {
 	case stored, *assembly:
 		return true
@@ -182,11 +182,11 @@ func (b *pieces) Next() (piece []byte, err error) {
 
 const (
 	leastByFile = 64 << 10  // from there on it is worth it
-	diskPart    = 256 << 10 // that is checked and sent at once
+	diskPart    = 256 << 10 // so much is checked and sent at once
 )
 
 // sendsFromDisk reports whether what c leaves of e can be sent to x like that.
-func (x *exchange) sendsFromDisk(e *cache.Object, c selection) bool {
+func (x *incoming) sendsFromDisk(e *cache.Object, c selection) bool {
 	return x.req.SendsFiles && c.parts == nil && c.length >= leastByFile && e.Content().OnDisk()
 }
 
@@ -246,7 +246,7 @@ func (d *diskContent) NextFile() (f message.File, offset, length int64, err erro
 const mostLost = 2
 
 // readsContent reports whether content of x's answer has to be read, which may wait.
-func (x *exchange) readsContent() bool {
+func (x *content) readsContent() bool {
 	switch from := x.from.(type) {
 	case stored:
 		return from.Content().InFile()
@@ -302,7 +302,7 @@ func (p *Proxy) restartAsMiss(x *exchange) {
 	x.undoAnswer()
 	x.room.empty()
 	if x.refresh {
-		x.loaded = nil // those who follow the refresh may still read it
+		x.loaded = nil // followers of the refresh may still read it
 	}
 	x.result, x.reason, x.stored, x.refresh, x.stale, x.heldBack, x.waited = resultHit, reason.None, false, false, nil, false, 0
 	if x.fwd = fwdURIMiss; x.vary != nil {

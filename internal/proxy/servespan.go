@@ -48,7 +48,7 @@ func (p *Proxy) emitSpan(x *exchange, status int, duration time.Duration) {
 }
 
 // aboutRequest says what x has asked for.
-func (x *exchange) aboutRequest(a []spans.Attribute) []spans.Attribute {
+func (x *incoming) aboutRequest(a []spans.Attribute) []spans.Attribute {
 	target, host := string(x.target.Raw), string(x.host)
 	if x.target.Raw == nil { // refused before it was understood
 		target, host = string(x.req.Target), string(x.req.Host)
@@ -79,7 +79,7 @@ func aboutSeen(a []spans.Attribute, s *message.Seen) []spans.Attribute {
 }
 
 // aboutClient appends the attributes of the client of x and of its connection.
-func (x *exchange) aboutClient(a []spans.Attribute) []spans.Attribute {
+func (x *incoming) aboutClient(a []spans.Attribute) []spans.Attribute {
 	a = append(a, spans.Text("url.scheme", x.scheme))
 	if peer := x.peerAddress(); peer.IsValid() {
 		a = append(a, spans.Text("network.peer.address", peer.String()))
@@ -102,7 +102,7 @@ func (x *exchange) aboutAnswer(a []spans.Attribute, status int) []spans.Attribut
 		a = append(a, spans.Number("http.response.status_code", int64(status)))
 	}
 	switch {
-	case x.broke != "": // as in the span of a fetch, this says more than the status
+	case x.broke != "": // this says more than the status, as in the span of a fetch
 		a = append(a, spans.Text("error.type", x.broke))
 	case status >= 500:
 		a = append(a, spans.Text("error.type", strconv.Itoa(status)))
@@ -131,7 +131,7 @@ func (x *exchange) aboutAnswer(a []spans.Attribute, status int) []spans.Attribut
 
 // brokeOff notes that the answer to x broke off with err, for its span: under the name that the span of the fetch has for it.
 // What is not of a fetch goes by the reason.
-func (x *exchange) brokeOff(err error) {
+func (x *told) brokeOff(err error) {
 	if e, ok := errors.AsType[*origin.Error](err); ok {
 		x.broke = e.Kind.String()
 		return

@@ -73,14 +73,14 @@ type settings struct {
 	Live
 
 	routes        []*route
-	own           fieldrules.Lines // of texts of ours, where no route is known
+	own           fieldrules.Lines // the fields of texts of ours, where no route is known
 	statusTrusted *forwarded.Trusted
 	purgeToken    [sha256.Size]byte // the digest of PurgeToken
 	rates         *rate.Table       // nil: no route has had a rate yet
 	top           *top.Table        // nil: nothing is counted by host and URL
 	hosts         *countedHosts
 	passwords     *basicauth.Checker // nil: no route has had users yet
-	encoders      *clientSlots       // of clients, among compress.MostOpen
+	encoders      *clientSlots       // one client's slots, among compress.MostOpen
 }
 
 // newSettings checks l and makes settings of it that come after before; nil is none.

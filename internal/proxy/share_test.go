@@ -15,7 +15,7 @@ type keyLearner struct {
 	flights *flight.Table[cache.Key, *outcome]
 	key     cache.Key
 	led     []cache.Key
-	waiting *reader // of another request
+	waiting *reader // another request waits by it
 }
 
 func (l *keyLearner) join() (r *reader, leads bool) {

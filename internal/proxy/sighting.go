@@ -16,11 +16,11 @@ import (
 
 // sighting is the key that a request is a sighting of, and what admission has decided.
 type sighting struct {
-	demand  cache.Key // the key
-	variant bool      // demand is the key of a variant
-	sighted bool      // the sighting was recorded
-	renews  bool      // a stored response is renewed, which the filter is not asked about
-	verdict admission.Verdict
+	countedKey cache.Key // the key
+	variant    bool      // countedKey is the key of a variant
+	sighted    bool      // the sighting was recorded
+	renews     bool      // a stored response is renewed, which the filter is not asked about
+	verdict    admission.Verdict
 
 	// others are keys that the request was recorded under before. It is recorded under each only once.
 	others [3]recorded
@@ -38,17 +38,17 @@ func mayVary(names []string) bool {
 }
 
 // fillKey returns the key under which fills of a part are counted.
-func fillKey(key, url cache.Key, vary []string) cache.Key {
+func fillKey(key, urlKey cache.Key, vary []string) cache.Key {
 	if mayVary(vary) {
 		return key
 	}
-	return url
+	return urlKey
 }
 
 // keyByLastVary sets the key of x, for which nothing is stored, by the Vary of the last response of its URL, or if that is not
 // remembered, by the first of the lists of names by which what is stored of the URL varies. It allocates nothing.
 func (p *Proxy) keyByLastVary(x *exchange, lists cache.Lists) {
-	if names := p.varyFields.Names(x.base.Hi, x.base.Lo); names != nil {
+	if names := p.varyFields.Names(x.baseKey.Hi, x.baseKey.Lo); names != nil {
 		x.selectVariant(p, names)
 		x.guessed = lists.Len() == 0
 	} else if lists.Len() > 0 {
@@ -56,17 +56,17 @@ func (p *Proxy) keyByLastVary(x *exchange, lists cache.Lists) {
 	}
 }
 
-// countBy sets the key that x is a sighting of to that of its variant, if that is known before the response is. x.demand is the
+// countBy sets the key that x is a sighting of to that of its variant, if that is known before the response is. x.countedKey is the
 // key of the URL until then. It allocates nothing.
 func (p *Proxy) countBy(x *exchange) {
 	switch {
 	case mayVary(x.vary):
-		x.demand, x.variant = x.key, true
+		x.countedKey, x.variant = x.key, true
 	case mayVary(x.partsVary):
 		n := len(x.scratch)
 		x.scratch = append(x.scratch, x.exact.name[:x.exact.baseLen]...)
 		x.scratch = x.appendVariant(x.scratch, x.partsVary)
-		x.demand, x.variant = p.Hasher.Sum(x.scratch[n:]), true
+		x.countedKey, x.variant = p.Hasher.Sum(x.scratch[n:]), true
 		x.scratch = x.scratch[:n]
 	}
 }
@@ -74,11 +74,11 @@ func (p *Proxy) countBy(x *exchange) {
 // count makes the request a sighting of key, and reports whether that has changed. If it was a sighting of another key so far, it
 // is recorded under key as well, unless that was done before, and key decides.
 func (s *sighting) count(g *admission.Gate, r admission.Rule, key cache.Key, variant bool) bool {
-	if key == s.demand {
+	if key == s.countedKey {
 		return false
 	}
-	last := recorded{s.demand, s.verdict}
-	s.demand, s.variant = key, variant
+	last := recorded{s.countedKey, s.verdict}
+	s.countedKey, s.variant = key, variant
 	if !s.sighted {
 		return false
 	}
@@ -106,14 +106,14 @@ func (s *sighting) otherVerdict(key cache.Key) (admission.Verdict, bool) {
 // countByEntry makes the request of j a sighting of its response's key, whose entry will be e. It remembers the Vary of the
 // response.
 func (p *Proxy) countByEntry(j *job, h *outcome, e *cache.Entry) {
-	base, key, variant := e.URL, j.demand, mayVary(e.Vary)
+	baseKey, key, variant := e.URL, j.countedKey, mayVary(e.Vary)
 	if h.part {
-		base = j.exact.base
+		baseKey = j.exact.baseKey
 	}
 	if variant {
-		p.varyFields.Learn(base.Hi, base.Lo, e.Vary)
+		p.varyFields.Learn(baseKey.Hi, baseKey.Lo, e.Vary)
 	} else {
-		p.varyFields.Learn(base.Hi, base.Lo, nil)
+		p.varyFields.Learn(baseKey.Hi, baseKey.Lo, nil)
 	}
 	switch {
 	case variant && h.part:
@@ -121,13 +121,13 @@ func (p *Proxy) countByEntry(j *job, h *outcome, e *cache.Entry) {
 	case variant:
 		key = e.Key
 	case j.sighting.variant:
-		key = j.flightURL
+		key = j.urlKey
 	}
 	switch {
 	case h.part:
-		j.url = fillKey(e.Key, e.URL, e.Vary)
-	case key != j.demand:
-		j.url = key
+		j.fillKey = fillKey(e.Key, e.URL, e.Vary)
+	case key != j.countedKey:
+		j.fillKey = key
 	}
 	if j.count(p.Gate, j.route.Rule, key, variant) {
 		s := j.sighting
@@ -151,15 +151,15 @@ func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 // key must be the one that was decided about before, or admission must know it.
 func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
 	names, _ := rfc9111.VaryNames(resp.Header)
-	key := j.exact.url
+	key := j.exact.urlKey
 	if mayVary(names) {
 		key = p.Hasher.Sum(j.variant(j.exact.name, names))
 	}
-	return key == j.demand || p.Gate.Knows(j.route.Rule, key.Hi, key.Lo)
+	return key == j.countedKey || p.Gate.Knows(j.route.Rule, key.Hi, key.Lo)
 }
 
 // countByOutcome makes x, which has led the fetch of h, a sighting of the key of h.
-func (x *exchange) countByOutcome(h *outcome) {
+func (x *lookup) countByOutcome(h *outcome) {
 	if h.counts != nil {
 		x.sighting = *h.counts
 	}
@@ -173,7 +173,7 @@ func (p *Proxy) recount(x *exchange, e *selected) {
 	case e == nil && mayVary(x.vary):
 		x.count(p.Gate, x.route.Rule, x.key, true)
 	case x.variant:
-		x.count(p.Gate, x.route.Rule, x.url, false)
+		x.count(p.Gate, x.route.Rule, x.urlKey, false)
 	}
 }
 
@@ -215,7 +215,7 @@ func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 		key := s.p.Hasher.Sum(s.job.variant(s.job.exact.name, e.vary))
 		s.job.count(s.p.Gate, s.job.route.Rule, key, true)
 	case s.job.sighting.variant:
-		s.job.count(s.p.Gate, s.job.route.Rule, s.job.flightURL, false)
+		s.job.count(s.p.Gate, s.job.route.Rule, s.job.urlKey, false)
 	}
 	return r.Admit(s.admission().Following)
 }

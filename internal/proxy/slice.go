@@ -13,15 +13,15 @@ type slice struct {
 	number int64
 	entry  *cache.Object
 	reader *reader
-	head   *outcome      // of the flight, also where it brought a stored slice
+	head   *outcome      // the head that the flight has brought, also where it is a stored slice's
 	joined bool          // it is somebody else's flight
 	place  int64         // in the slice of the next byte that reader gives
-	rest   io.ReadCloser // of it, where the flight has left the reader behind
+	rest   io.ReadCloser // the rest of it, where the flight has left the reader behind
 
 	// How it is got; see get.
 	s          *slicing
 	span       *span
-	key        cache.Key     // of the variant that is wanted
+	key        cache.Key     // the key of the variant that is wanted
 	redirected bool          // it comes from a flight whose slice was another's
 	askedAgain bool          // it waits once more, after another client's request for it got an error
 	stale      *cache.Object // to be validated

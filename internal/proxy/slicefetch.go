@@ -15,7 +15,7 @@ import (
 func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j := &p.newFill(x, true).job
 	j.facts.Range = true
-	j.flightURL = x.exact.url // slices are kept under the exact target
+	j.urlKey = x.exact.urlKey // slices are kept under the exact target
 	j.outlive(x, dropNone)
 	s := &slicing{p: p, waiting: x.presence, client: x.who, job: j}
 	s.way = sliced.New(s, x.route.SliceBytes)
@@ -53,7 +53,7 @@ func (sl *slice) join() (r *reader, leads bool) {
 			return r, false
 		}
 	}
-	r, leads = s.p.flights.Join(sl.key, s.job.flightURL, s.admission())
+	r, leads = s.p.flights.Join(sl.key, s.job.urlKey, s.admission())
 	s.seat = r
 	return r, leads
 }
@@ -61,7 +61,7 @@ func (sl *slice) join() (r *reader, leads bool) {
 func (sl *slice) keyMoved(r *reader) bool { return r.Flight().Key() != sl.key }
 
 func (sl *slice) lead(r *reader, _ bool) (answered bool) {
-	sl.fill().start(r, sl.interim, sl.s.waiting)
+	sl.newFill().start(r, sl.interim, sl.s.waiting)
 	return false
 }
 
@@ -106,8 +106,8 @@ func (sl *slice) take(r *reader, h *outcome, leads bool) {
 // fetchAlone implements wanted, by a flight that nobody joins.
 func (sl *slice) fetchAlone(bool) {
 	s := sl.s
-	f := sl.fill()
-	r := s.p.flights.Lead(sl.span.key, s.job.flightURL, s.job.verdict.Admit, s.client)
+	f := sl.newFill()
+	r := s.p.flights.Lead(sl.span.key, s.job.urlKey, s.job.verdict.Admit, s.client)
 	s.seat = r
 	f.start(r, sl.interim, s.waiting)
 	h, outcome, err := awaitHeader(sl, r)
@@ -133,14 +133,14 @@ func (sl *slice) fail(err error) {
 	sl.entry, sl.head, sl.joined = h.held, h, true
 }
 
-// fill returns the fill of sl, which asks whether what is stale is still right, if there is
+// newFill returns the fill of sl, which asks whether what is stale is still right, if there is
 // something.
-func (sl *slice) fill() *fill {
+func (sl *slice) newFill() *fill {
 	s := sl.s
 	f, request := &fill{p: s.p, job: *s.job}, *s.job.request
 	f.memory = fillMemory{}
 	f.request, f.span = &request, sl.span
-	f.url, f.born = sl.span.key, s.p.Purges.Now()
+	f.fillKey, f.born = sl.span.key, s.p.Purges.Now()
 	request.Header = slices.Clone(request.Header)
 	request.Header.Add("Range", sliced.Field(sl.span.Range))
 	f.trace = f.trace.again(&request)
@@ -153,7 +153,7 @@ func (sl *slice) fill() *fill {
 // suits reports whether the request selects what a flight for the slice has brought.
 func (s *slicing) suits(h *outcome) bool {
 	e := h.selected()
-	return len(e.vary) == 0 || bytes.Equal(e.name, s.job.variant(e.base, e.vary))
+	return len(e.vary) == 0 || bytes.Equal(e.name, s.job.variant(e.baseName, e.vary))
 }
 
 // find finds the slice that is stored for the request, as findMatch does, and sets the key of sl: that of the slice found, else the one by

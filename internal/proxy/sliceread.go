@@ -59,10 +59,10 @@ func (s *slicing) Resume(sl *slice, err error, rest rfc9111.Range) sliced.Again 
 // loses forgets the stored slice that is being read and gets it again, once. It reports whether
 // it did.
 func (s *slicing) loses(sl *slice, err error) bool {
-	if s.lost == sl.entry.Key() {
+	if s.lostKey == sl.entry.Key() {
 		return false
 	}
-	s.lost = sl.entry.Key()
+	s.lostKey = sl.entry.Key()
 	s.p.removeUnreadable(err, sl.entry)
 	return true
 }

@@ -17,20 +17,20 @@ import (
 type slicing struct {
 	p       *Proxy
 	waiting *presence.Client
-	client  netip.Prefix // that counts for it
-	job     *job         // of every fetch, but for what it asks for
+	client  netip.Prefix // the client that counts for it
+	job     *job         // the job of every fetch, but for what it asks for
 	way     sliced.Reader[*slice]
 	vary    []string // what the slices seen so far vary on
 
-	divided // by what one of the slices says of the whole
+	divided // one of the slices has said it of the whole
 
-	seat      *reader   // of the slice that is being got; only abandon looks at it
+	seat      *reader   // the reader of the slice that is being got; only abandon looks at it
 	admitted  bool      // a slice was fetched and stored, or is about to be
 	fetched   bool      // one was fetched
 	storable  bool      // one that was fetched may be stored
 	confirmed bool      // all of the answer is stored, and was stale
-	held      result    // of the slices that came from the store: hit, stale or revalidated
-	lost      cache.Key // of the last stored slice that could not be read
+	held      result    // the result of the slices that came from the store: hit, stale or revalidated
+	lostKey   cache.Key // the key of the last stored slice that could not be read
 }
 
 // sliceable reports whether the answer to x is to be fetched in slices. A conditional request
@@ -108,7 +108,7 @@ func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 		x.onResult = false
 		return false, nil
 	}
-	s.take(x, sl)
+	s.answer(x, sl)
 	return true, s.reach(x)
 }
 
@@ -147,8 +147,8 @@ func (s *slicing) start(sl *slice) bool {
 	return true
 }
 
-// take makes s the answer of x, of which sl told the size.
-func (s *slicing) take(x *exchange, sl *slice) {
+// answer makes s the answer of x, of which sl told the size.
+func (s *slicing) answer(x *exchange, sl *slice) {
 	x.from, x.onResult = s, true
 	s.choose(x)
 	c := s.cut
@@ -207,7 +207,7 @@ func (s *slicing) describe(x *exchange) {
 	case !sl.head.storable():
 		x.reason = sl.head.why
 		return
-	default: // of the slice that the answer begins with, whichever told the size
+	default: // the slice that the answer begins with says it, whichever told the size
 		x.stored = sl.reader.Secured()
 	}
 	switch {

@@ -19,14 +19,14 @@ const leastAsked = 1 << 10
 
 // weighing is how the cost of a range is weighed against what was asked for.
 type weighing struct {
-	weighed bool      // what x asks for was added to by
-	by      cache.Key // of what is not stored
-	cost    int64     // of its fetch, in bytes, as far as that was known
-	small   bool      // not enough had added up for that: x goes to the origin as it is
+	weighed    bool      // what x asks for was added to weighedKey
+	weighedKey cache.Key // the key of what is not stored
+	cost       int64     // bytes that its fetch costs, as far as known
+	small      bool      // not enough had added up for that: x goes to the origin as it is
 }
 
 // rangeLine returns the Range of x, if there is one that is to be weighed.
-func (x *exchange) rangeLine() (line []byte, ok bool) {
+func (x *incoming) rangeLine() (line []byte, ok bool) {
 	if x.settings.RangeAmplification == 0 || !x.asks.ranged || !x.asks.get {
 		return nil, false
 	}
@@ -108,15 +108,15 @@ func (p *Proxy) missesSlice(x *exchange, number int64, key *cache.Key) bool {
 	defer func() { x.scratch = x.scratch[:n] }()
 	x.scratch = append(x.scratch, x.exact.name[:x.exact.baseLen]...)
 	x.scratch = cachekey.AppendPart(x.scratch, x.route.SliceBytes, number)
-	base := x.scratch[n:]
-	*key = p.Hasher.Sum(base)
-	lists := p.Store.Vary(*key, base)
-	if !p.missesPart(*key, base) {
+	name := x.scratch[n:]
+	*key = p.Hasher.Sum(name)
+	lists := p.Store.Vary(*key, name)
+	if !p.missesPart(*key, name) {
 		return false
 	}
 	for i := range lists.Len() {
 		m := len(x.scratch)
-		x.scratch = append(x.scratch, base...)
+		x.scratch = append(x.scratch, name...)
 		x.scratch = x.appendVariant(x.scratch, lists.At(i))
 		if *key = p.Hasher.Sum(x.scratch[m:]); !p.missesPart(*key, x.scratch[m:]) {
 			return false
@@ -132,8 +132,8 @@ func (p *Proxy) missesPart(key cache.Key, name []byte) bool {
 
 // enough adds what x asks for to what was asked for under key, and reports whether that is enough for a fetch of cost bytes.
 func (p *Proxy) enough(x *exchange, key cache.Key, asked, cost int64) bool {
-	x.weighing = weighing{weighed: true, by: key, cost: cost}
-	x.small = !p.asked.take(key, max(asked, leastAsked), cost/x.settings.RangeAmplification)
+	x.weighing = weighing{weighed: true, weighedKey: key, cost: cost}
+	x.small = !p.asked.spend(key, max(asked, leastAsked), cost/x.settings.RangeAmplification)
 	return !x.small
 }
 
@@ -163,15 +163,15 @@ func (p *Proxy) costsTooMuch(x *exchange, h *outcome, whole bool) bool {
 // noteForwarded adds what x, whose Range went to the origin, has asked for, where the size was not known before. If the origin ignores Range, x gets
 // all of it.
 func (p *Proxy) noteForwarded(x *exchange, h *outcome, asked, size int64) {
-	by := x.key
+	key := x.key
 	if x.weighed {
-		by = x.by
+		key = x.weighedKey
 	}
 	switch {
 	case h.status == statusOK:
-		p.asked.add(by, size)
+		p.asked.add(key, size)
 	case !x.weighed:
-		p.asked.add(by, max(asked, leastAsked))
+		p.asked.add(key, max(asked, leastAsked))
 	}
 }
 

@@ -78,7 +78,7 @@ type answer struct {
 	cache  string // Cache-Status
 	header http.Header
 	body   string
-	err    error // of head or body
+	err    error // what ended head or body
 }
 
 // ask sends a request on a connection of its own.

@@ -328,7 +328,7 @@ func leavingBehindOthers() (cases []leaving) {
 				t.Helper()
 				b := &fallenBehind{longTextOrigin: newLongTextOrigin(chunked, "ETag: \"1\"\r\n"), asked: make(chan struct{}, 1)}
 				b.rest = func(c *edgetest.Conn, at int) { rest(b, c, at) }
-				b.e, b.slow, _ = b.behind(t, b.options(), "1.1")
+				b.e, b.slow, _ = b.leaveBehind(t, b.options(), "1.1")
 				here(t, b)
 				leave(b.longTextOrigin.slow.Conn.(*net.TCPConn))
 				eventually(t, "nothing is held", func() bool {

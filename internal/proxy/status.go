@@ -44,7 +44,7 @@ type RouteStatus struct {
 	Policy        string           `json:"policy,omitempty"`
 	Requests      int64            `json:"requests"`
 	Results       map[string]int64 `json:"results"`
-	ResultBytes   map[string]int64 `json:"result_bytes"` // of bodies, by result
+	ResultBytes   map[string]int64 `json:"result_bytes"` // bytes of bodies, by result
 	ResponseBytes int64            `json:"response_bytes"`
 	HitRatio      float64          `json:"hit_ratio"`
 	ByteHitRatio  float64          `json:"byte_hit_ratio"`
@@ -139,7 +139,7 @@ func (p *Proxy) Status() Status {
 		Panics: p.Panics.Count(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
 		NotStoredCookies: p.cookies.counts(),
 	}
-	routes, all := p.Metrics.all() // those included whose routes are gone
+	routes, all := p.Metrics.all() // routes that are gone count as well
 	for _, m := range routes {
 		all.add(m)
 	}

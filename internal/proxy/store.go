@@ -150,10 +150,10 @@ type fillCounts struct {
 	stored, refused         atomic.Int64
 	heldBack, heldBackBytes atomic.Int64
 	regret, regretBytes     atomic.Int64
-	// of those held back, and not promoted since, by policies that have no regret to tell
+	// fills that were held back, and not promoted since, by policies that have no regret to tell
 	unjudged, unjudgedBytes atomic.Int64
 	promoted, promotedBytes atomic.Int64   // from the stage: written without a fill
-	notStored               []atomic.Int64 // by reason: held back, refused and not storable
+	notStored               []atomic.Int64 // one count for each reason: held back, refused and not storable
 }
 
 // fillable reports whether a store without limits of size would take the response. Its fill then
@@ -198,7 +198,7 @@ func (f *fill) account(why reason.Reason, size int64) {
 
 // reportToAdmission tells the gate that f was stored or held back, and counts regret.
 func (f *fill) reportToAdmission(size int64, heldBack bool) {
-	if f.p.Gate.Filled(f.route.Rule, f.url.Hi, f.url.Lo, size, heldBack) {
+	if f.p.Gate.Filled(f.route.Rule, f.fillKey.Hi, f.fillKey.Lo, size, heldBack) {
 		c := &f.route.metrics.fills
 		c.regret.Add(1)
 		c.regretBytes.Add(size)

@@ -28,10 +28,10 @@ type body struct {
 	p       *Proxy
 	x       *exchange
 	src     io.Reader
-	closer  io.Closer // of src; nil: it needs none
+	closer  io.Closer // closes src; nil: it needs none
 	slices  *slicing  // src, if it is that
 	sending *pace.Sending
-	pin     *pinned.Body // of the slice that is being sent
+	pin     *pinned.Body // the slice that is being sent
 	meter   pace.Meter   // where WriteIdle is there
 	last    int          // bytes whose time has begun
 	since   time.Time

@@ -35,7 +35,7 @@ func TestAStreamIsTheSameReadOrAskedForPieces(t *testing.T) {
 	f := func(name string, src func() io.Reader, skip, left int64, part bool, want string, whole bool, wantErr error) {
 		t.Helper()
 		begin := func() *streamed {
-			x := &exchange{req: &message.Request{}}
+			x := &exchange{routed: routed{incoming: incoming{req: &message.Request{}}}}
 			return &streamed{&body{p: &Proxy{}, x: x, src: src(), skip: skip, left: left, part: part}}
 		}
 		check := func(how string, b *streamed, got string, err error) {
@@ -88,7 +88,7 @@ func (c *counted) Read(p []byte) (int, error) {
 func TestASkipReadsWholeBuffers(t *testing.T) {
 	const before = 64 * streamBuffer
 	src := &counted{Reader: strings.NewReader(strings.Repeat("a", before) + "b" + "c")}
-	b := &streamed{&body{p: &Proxy{}, x: &exchange{req: &message.Request{}}, src: src, skip: before, left: 1, part: true}}
+	b := &streamed{&body{p: &Proxy{}, x: &exchange{routed: routed{incoming: incoming{req: &message.Request{}}}}, src: src, skip: before, left: 1, part: true}}
 	var room [1]byte
 	if n, err := b.Read(room[:]); n != 1 || room[0] != 'b' || err != nil {
 		t.Errorf("got %q and error %v, want the byte", room[:n], err)

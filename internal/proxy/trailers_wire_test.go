@@ -30,8 +30,8 @@ func checksums(asked chan<- *edgetest.Request) func(*edgetest.Conn) {
 	}
 }
 
-// behind sends a request on a connection of its own and returns what came behind the body.
-func behind(t *testing.T, e *edgetest.Edge, request string) (res *http.Response, trailers string) {
+// sendAndReadBehind sends a request on a connection of its own and returns what came behind the body.
+func sendAndReadBehind(t *testing.T, e *edgetest.Edge, request string) (res *http.Response, trailers string) {
 	t.Helper()
 	s := dial(t, e.Address)
 	defer s.Close()
@@ -55,7 +55,7 @@ func TestTrailersReachClientsThatAcceptThem(t *testing.T) {
 	const all, none = "map[X-Late:[2] X-Never:[] X-Sum:[1 3]]", "map[]"
 	f := func(request, want, te string) {
 		t.Helper()
-		res, got := behind(t, e, request)
+		res, got := sendAndReadBehind(t, e, request)
 		if got != want {
 			t.Errorf("%q: got the trailers %s, want %s", request, got, want)
 		}

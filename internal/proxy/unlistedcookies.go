@@ -14,7 +14,7 @@ const (
 	detailedCookies  = 3  // named in Cache-Status
 	countedCookies   = 32 // names in /status
 	namesPerRequest  = 16 // counted
-	cookieNameBytes  = 64 // of a name that are kept
+	cookieNameBytes  = 64 // the bytes of a name that are kept
 	moreCookiesThere = ", ..."
 )
 
@@ -44,7 +44,7 @@ func (x *exchange) appendCookieDetail(b []byte) []byte {
 // there takes the place and the count of the least. So a count may be too high, and what comes often cannot be pushed out.
 type cookieCounts struct {
 	mu    sync.Mutex
-	names []cookieCount // of different names
+	names []cookieCount // different names
 }
 
 type cookieCount struct {

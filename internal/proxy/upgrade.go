@@ -93,7 +93,7 @@ func (p *Proxy) tunnel(x *exchange, t *tunnel.Tunnel, client net.Conn, head []by
 type tunnels struct {
 	tunnel.Set
 	open   atomic.Int64 // taken; also by requests that ask the origin for one
-	shares *clientSlots // of clients in them
+	shares *clientSlots // the slots of clients in them
 }
 
 // carriesHTTP reports whether a protocol carries requests as HTTP does. Switching to

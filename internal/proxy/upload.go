@@ -37,12 +37,12 @@ type upload struct {
 	src         message.Body
 	deadlines   message.Deadlines
 	length      int64 // -1: not known
-	left        int64 // of limits.body_bytes
+	left        int64 // bytes that limits.body_bytes leaves
 	idle        time.Duration
 	meter       pace.Meter
 	slow        *atomic.Int64              // counts those that ended for the pace
 	ahead       []byte                     // read ahead and not taken yet
-	buffer      *[]byte                    // that ahead is in, of a pool; nil without
+	buffer      *[]byte                    // ahead is in it; it is of a pool; nil without
 	client      netip.Prefix               // whose that buffer is
 	complete    bool                       // nothing is left of the body but ahead
 	section     func() (field.List, error) // copies the trailers once all was read
@@ -156,7 +156,7 @@ const uploadShare = 4
 // uploadBuffers has buffers of two sizes, smallUpload and Options.RequestBuffer. The large ones
 // have a budget.
 type uploadBuffers struct {
-	size         int // of a large one; 0 is no reading ahead
+	size         int // the size of a large one; 0 is no reading ahead
 	budget       *flight.Budget
 	small, large sync.Pool
 }

@@ -33,7 +33,7 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 		return nil // its key would be another
 	}
 	if !queryrules.Same(e.Header, updated) {
-		return nil // as well
+		return nil // its key would be another, too
 	}
 	addDate(&updated, resp)
 	facts := responseFacts(resp)
@@ -122,7 +122,7 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 	if !ok {
 		return
 	}
-	r, leads := p.flights.Join(key, x.url, flight.Admission{Leading: true, Following: true, Client: x.who})
+	r, leads := p.flights.Join(key, x.urlKey, flight.Admission{Leading: true, Following: true, Client: x.who})
 	if !leads {
 		_ = r.Close()
 		done()

@@ -27,7 +27,7 @@ func (w whole) join() (r *reader, leads bool) {
 	// What is known of Vary may be from a flight that began by the key before Vary, and has a
 	// variant of its own to bring.
 	if x.guessed || x.vary != nil && !x.redirected {
-		if r, _ = p.flights.Follow(x.base, a); r != nil {
+		if r, _ = p.flights.Follow(x.baseKey, a); r != nil {
 			return r, false
 		}
 	}
@@ -35,7 +35,7 @@ func (w whole) join() (r *reader, leads bool) {
 		r, _ = p.flights.Follow(x.key, a)
 		return r, false
 	}
-	return p.flights.Join(x.key, x.url, a)
+	return p.flights.Join(x.key, x.urlKey, a)
 }
 
 func (w whole) lead(r *reader, anew bool) (answered bool) {
@@ -67,7 +67,7 @@ func (w whole) findStored() (done bool) {
 }
 
 func (w whole) keyMoved(r *reader) bool {
-	if w.x.codingRefused { // of what was stored meanwhile
+	if w.x.codingRefused { // what was stored meanwhile is refused, too
 		return true
 	}
 	if r.Flight().Key() == w.x.key {
@@ -164,12 +164,12 @@ func (r *route) shares(h *outcome, d rfc9111.RequestDirectives) bool {
 
 // selectsVariant reports whether x selects the variant that h is, of what its query asks for.
 func (p *Proxy) selectsVariant(x *exchange, h *outcome) bool {
-	e, base := h.selected(), p.baseKeyOf(x, h)
+	e, baseName := h.selected(), p.baseNameOf(x, h)
 	if len(e.vary) == 0 {
-		return string(base) == string(e.name)
+		return string(baseName) == string(e.name)
 	}
 	n := len(x.scratch)
-	x.scratch = append(x.scratch, base...)
+	x.scratch = append(x.scratch, baseName...)
 	x.scratch = x.appendVariant(x.scratch, e.vary)
 	same := string(x.scratch[n:]) == string(e.name)
 	x.scratch = x.scratch[:n]
