@@ -116,69 +116,6 @@ func (s *Store) putInMemoryLocked(a arrival) Outcome {
 	return Stored
 }
 
-// Renew replaces an entry with the Key, Name and Body of e that the origin has validated (RFC 9111 section 4.3.4). No
-// tier counts this as a write, and e inherits the mark of having been asked for. It reports false, and changes nothing,
-// if the memory tier no longer holds such an entry or e does not fit. Unless is asked as in Put. If it returns true,
-// Renew reports true as well, for nothing is left to do.
-func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
-	if !s.Takes(e.Content.Size(), e, true) {
-		return false
-	}
-	ok := s.renew(e, serial, unless)
-	if r, found := s.renewed.find(e.Key); found && r.head.serial == e.Serial {
-		s.patchDisk(e, r.of)
-	}
-	return ok
-}
-
-// renew is Renew without the patch of the record on the disk.
-func (s *Store) renew(e *Entry, serial uint64, unless func() bool) bool {
-	s.mu.Lock()
-	defer s.unlock()
-	if unless != nil && unless() {
-		return true
-	}
-	onDisk := s.noteRenewalLocked(e, serial)
-	s.extendLocked(e)
-	if s.heldLocked(e.Key) == nil {
-		return onDisk
-	}
-	s.makeRoomLocked(e.Cost())
-	old := s.heldLocked(e.Key) // again: making room may have evicted it
-	if old == nil || old.serial != serial || !bytes.Equal(old.Name(), e.Name) {
-		return onDisk
-	}
-	s.swapLocked(s.inPlaceLocked(e, old), old)
-	return true
-}
-
-// extendLocked notes how long the list of e, which is a renewal, is of use.
-func (s *Store) extendLocked(e *Entry) {
-	slot := s.index.peek(e.URL)
-	if len(e.Vary) == 0 || slot == nil {
-		return
-	}
-	if i := listOf(slot.value.all(), e.Vary); i >= 0 {
-		slot.value.extend(i, usefulUntil(e.ResponseTime, e.InitialAge, e.Policy))
-	}
-}
-
-// swapLocked puts it into the window and removes old from its place. It counts only the difference of their sizes.
-func (s *Store) swapLocked(it, old *Object) {
-	was := s.costLocked(old)
-	s.takeOverLocked(it, old)
-	cost := s.costLocked(it)
-	s.books.addRef(it)
-	s.books.bytes.Add(cost)
-	if _, slot := s.window.put(it.key, it, cost); slot == nil {
-		s.main.remove(old)
-	} else {
-		s.main.blocks.leftWindow(old)
-	}
-	s.books.bytes.Add(-was)
-	s.books.dropRef(old)
-}
-
 // Purge removes what is stored for the URL whose key part is name and whose
 // hash is url, with all variants, from both tiers, and returns how many entries
 // that were.

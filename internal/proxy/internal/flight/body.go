@@ -2,9 +2,7 @@ package flight
 
 import (
 	"errors"
-	"io"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 )
@@ -74,73 +72,12 @@ type body struct {
 	spill       spill
 }
 
-// cursor is where one reader stands.
-type cursor struct {
-	offset     int64
-	waited     time.Duration // how long the writer has waited for this reader
-	listed     bool          // it is in the list
-	left       bool
-	behind     bool // what comes next is gone
-	next, prev *cursor
-}
-
 // begin makes b, which is zero, the body of a flight of the client c.
 func (b *body) begin(k bodyOptions, c netip.Prefix, limit int64) {
 	// One byte more than the limit, so that a body of unknown length and just
 	// the limit can be seen to end there.
 	b.bodyOptions, b.client, b.limit = k, c, limit+1
 	b.wake.L = &b.mu
-}
-
-// enter adds c to the readers.
-func (b *body) enter(c *cursor) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.enterLocked(c)
-}
-
-func (b *body) enterLocked(c *cursor) {
-	if c.next = b.readers; c.next != nil {
-		c.next.prev = c
-	}
-	b.readers, c.listed = c, true
-	b.reading++
-}
-
-// leave takes c out of the readers, and drops the pieces that only c still needed. The caller closes
-// what it returns.
-func (b *body) leave(c *cursor) spill {
-	b.mu.Lock()
-	c.left = true
-	b.removeLocked(c)
-	b.trimLocked()
-	done := b.takeSpillLocked()
-	b.mu.Unlock()
-	b.wake.Broadcast()
-	return done
-}
-
-// removeLocked takes c from the list of readers.
-func (b *body) removeLocked(c *cursor) {
-	if !c.listed {
-		return
-	}
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		b.readers = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	}
-	c.next, c.prev, c.listed = nil, nil, false
-	b.reading--
-}
-
-// markBehindLocked takes c out of the readers: its next bytes are gone.
-func (b *body) markBehindLocked(c *cursor) {
-	b.removeLocked(c)
-	c.behind = true
 }
 
 // secure reserves memory for a body that is to be stored. left is how many bytes are to come, -1
@@ -356,54 +293,3 @@ func (b *body) stored(whole []byte) {
 
 // forgetLocked drops all pieces.
 func (b *body) forgetLocked() { b.chunks, b.inlineChunk = nil, [1][]byte{} }
-
-// next returns the next bytes for c, at most most, and waits for them. They stay valid for good.
-// io.EOF ends a whole body.
-func (b *body) next(c *cursor, most int) ([]byte, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for c.offset == b.shown && !b.ended && !c.left && !c.behind {
-		b.wake.Wait()
-	}
-	switch {
-	case c.left:
-		return nil, errLeft
-	case c.behind:
-		return nil, ErrBehind
-	case c.offset < b.first && !b.spill.holds(c.offset):
-		b.markBehindLocked(c)
-		return nil, ErrBehind
-	case c.offset < b.first:
-		return b.spilledLocked(c, most)
-	case c.offset < b.shown:
-		p := b.bytesAtLocked(c.offset, most)
-		b.advanceLocked(c, len(p))
-		return p, nil
-	case b.err != nil:
-		return nil, b.err
-	}
-	return nil, io.EOF
-}
-
-// advanceLocked moves c on by n bytes.
-func (b *body) advanceLocked(c *cursor, n int) {
-	c.offset += int64(n)
-	if b.waiting {
-		b.wake.Broadcast()
-	}
-	if b.ended && len(b.chunks) > 0 && c.offset >= b.first+int64(len(b.chunks[0])) {
-		b.trimLocked()
-	}
-}
-
-// bytesAtLocked returns the bytes at offset, at most most, from one piece.
-func (b *body) bytesAtLocked(offset int64, most int) []byte {
-	at := b.size
-	for _, c := range slices.Backward(b.chunks) { // most readers are near the end
-		if at -= int64(len(c)); offset >= at {
-			p := c[offset-at:]
-			return p[:min(int64(len(p)), int64(most), b.shown-offset)]
-		}
-	}
-	panic("flight: a reader stands before the window")
-}
