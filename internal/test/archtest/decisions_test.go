@@ -16,8 +16,16 @@ const (
 	decisionsHead = `# Decisions
 
 A record says what was decided, what was rejected, and the evidence for both. What holds today stands in the DESIGN.md of each wing
-([ARCHITECTURE.md](../ARCHITECTURE.md) lists them); a record is read for its evidence. It keeps the names of its time: files have moved, and settings
-have other names.
+([ARCHITECTURE.md](../ARCHITECTURE.md) lists them); a record is read for its evidence. It keeps the names of its time. Files have moved since, and some
+names are others:
+
+| in records | now |
+|---|---|
+| limits.read_idle, write_idle, upgrade_idle, keepalive | read_idle_timeout, write_idle_timeout, upgrade_idle_timeout, keepalive_timeout |
+| limits.spool, admission.open_below, headers.own | spool_path, warm_up_below, generated |
+| cache.stale.server_error, tls.acme.agree | if_error, accept_terms |
+| the result scarce | held_back |
+| --fpr | --false-positive-rate |
 
 | state | meaning |
 |---|---|
