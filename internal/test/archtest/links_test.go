@@ -125,3 +125,24 @@ func TestFilesNamedInDocumentsExist(t *testing.T) {
 		}
 	}
 }
+
+var roomPath = regexp.MustCompile(`(?:^|[^\w/.-])(internal/[a-z0-9_/]*[a-z0-9_](?:\.go)?)`)
+
+// A room that was moved was still sent to by operators' pages.
+func TestRoomsNamedInDocumentsExist(t *testing.T) {
+	named := 0
+	for at, text := range documents(t) {
+		if strings.Contains(at, "decisions") || strings.HasSuffix(at, "CHANGELOG.md") {
+			continue // they speak of their time
+		}
+		for _, m := range roomPath.FindAllStringSubmatch(text, -1) {
+			named++
+			if _, err := os.Stat(filepath.Join("../../..", m[1])); err != nil {
+				t.Errorf("%s names %s, which is not there", at, m[1])
+			}
+		}
+	}
+	if named < 10 {
+		t.Errorf("documents name %d rooms, want those of the project", named)
+	}
+}
