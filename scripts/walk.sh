@@ -24,7 +24,7 @@ $GO build -o "$out/origin" ./scripts/tour-origin
 export EDGEPROXY_WALK="$out/now" GOCOVERDIR="$out"
 "$out/edgeproxy" serve --origin http://127.0.0.1:19777 --listen 127.0.0.1:19778 --admin 127.0.0.1:19779 2>"$out/log" &
 edge=$!
-for _ in $(seq 50); do curl -fs -H "Host: a.test" -o "$out/body" http://127.0.0.1:19778/warm && break; sleep 0.1; done
+for _ in $(seq 300); do curl -fs -H "Host: a.test" -o "$out/body" http://127.0.0.1:19778/warm && break; sleep 0.1; done
 for path in warm warm warm hit hit; do curl -fs -H "Host: a.test" -o "$out/body" "http://127.0.0.1:19778/$path"; done
 for kind in $kinds; do
 	mkdir "$out/now"
