@@ -9,7 +9,7 @@ import (
 // cursor is where one reader stands.
 type cursor struct {
 	offset     int64
-	waited     time.Duration // by the writer, for this reader
+	waited     time.Duration // how long the writer has waited for this reader
 	listed     bool          // it is in the list
 	left       bool
 	behind     bool // what comes next is gone
