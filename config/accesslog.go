@@ -53,7 +53,7 @@ func (v *validator) accessLog() {
 
 // noServers refuses syslog where a file or a folder is wanted: it would get this name.
 func (v *validator) noServers() {
-	files := map[string]string{"admission.state": v.c.Admission.State, "limits.spool": v.c.Limits.Spool}
+	files := map[string]string{"admission.state": v.c.Admission.State, "limits.spool_path": v.c.Limits.SpoolPath}
 	for i, path := range v.c.Cache.Disk.Paths {
 		files[v.src.elementPath(diskPath, i)] = path
 	}

@@ -12,13 +12,13 @@ import (
 // ACME says which certificates are ordered from an authority, and how (RFC 8555).
 // Without names nothing is ordered.
 type ACME struct {
-	Names      []string // host names in lower case, each once
-	Agree      bool     // to the terms of the authority; true if there are names
-	Email      string   // where the authority may write to; "" is nowhere
-	Directory  string   // the authority's directory, an https URL
-	CA         string   // a PEM file with the roots to verify the directory; "" is the system's
-	Storage    string   // the folder with account, keys and certificates
-	Challenges []Challenge
+	Names       []string // host names in lower case, each once
+	AcceptTerms bool     // to the terms of the authority; true if there are names
+	Email       string   // where the authority may write to; "" is nowhere
+	Directory   string   // the authority's directory, an https URL
+	CA          string   // a PEM file with the roots to verify the directory; "" is the system's
+	Storage     string   // the folder with account, keys and certificates
+	Challenges  []Challenge
 }
 
 // Challenge is a way to prove to the authority that a name is ours.
@@ -39,7 +39,7 @@ func (a *ACME) table() table {
 	return table{
 		restart("names", list(&a.Names, nil, "host names", "want a list, such as [www.example.com]", acmeName),
 			"Names to order certificates for, without wildcards.").asRequired().withExample("[www.example.com]"),
-		restart("agree", boolean(&a.Agree, false), "true accepts the terms of the authority, which is required.").asRequired(),
+		restart("accept_terms", boolean(&a.AcceptTerms, false), "true accepts the terms of the authority, which is required.").asRequired(),
 		restart("email", textual(&a.Email, ""), "The address that the authority may write to."),
 		restart("directory", textual(&a.Directory, letsEncrypt), "The authority's directory, an https URL."),
 		restart("ca", textual(&a.CA, ""), "A PEM file with the roots of a private directory."),
@@ -98,7 +98,7 @@ func (v *validator) acme(secure bool) {
 		v.addError(section, "", "remove the section: "+v.noTLS())
 	}
 	v.acmeNames(child(section, "names"), a.Names)
-	v.want(a.Agree, child(section, "agree"), "want true: the authority issues no certificate unless you accept its terms")
+	v.want(a.AcceptTerms, child(section, "accept_terms"), "want true: the authority issues no certificate unless you accept its terms")
 	v.want(a.Email == "" || validEmail(a.Email), child(section, "email"), "want one address, such as admin@example.com")
 	v.want(validDirectory(a.Directory), child(section, "directory"), "want the URL of a directory, https://…")
 	v.want(a.Storage != "", child(section, "storage"), "missing, want a folder that outlives a restart, for the account, keys and certificates")

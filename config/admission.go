@@ -24,13 +24,13 @@ const (
 // Admission is the policy of all routes without one of their own, and the filters, which
 // all routes share.
 type Admission struct {
-	Policy    Policy
-	SecondHit Window
-	Counting  Counting
-	Chance    Chance
-	OpenBelow float64 // everything storable is stored while the cache is below this share of its size; 0 to 1, 0 is never
-	State     string  // the file that keeps the sightings over a restart; "" is none
-	Shadow    []Rule  // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two the same
+	Policy      Policy
+	SecondHit   Window
+	Counting    Counting
+	Chance      Chance
+	WarmUpBelow float64 // everything storable is stored while the cache is below this share of its size; 0 to 1, 0 is never
+	State       string  // the file that keeps the sightings over a restart; "" is none
+	Shadow      []Rule  // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two the same
 }
 
 // MaxShadow is the largest number of shadow policies.
@@ -145,7 +145,7 @@ func (a *Admission) table() table {
 		live("policy", enum(&a.Policy, PolicySecondHit, policies()...),
 			"Which storable responses are stored. second-hit stores those requested before within the window, counting those requested more than more_than times.").withFlag(flagPolicy, "admission").asBasic(),
 		section("second_hit", func() table { return a.SecondHit.table("2.9GiB", fixedSecondHit) }, "The filter of second-hit."),
-		live("open_below", ratio(&a.OpenBelow, 0).between(0, 1).withError("want 0.0 to 1.0, a share of the cache's size"),
+		live("warm_up_below", ratio(&a.WarmUpBelow, 0).between(0, 1).withError("want 0.0 to 1.0, a share of the cache's size"),
 			"Everything storable is stored while the cache is below this share of its size.").asDependent(),
 		restart("state", textual(&a.State, ""), "A file that keeps the sightings (requests counted for admission) over a restart.").asDependent().withExample("/var/lib/edgeproxy/sightings"),
 		restart("shadow", &items[Rule]{

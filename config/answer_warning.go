@@ -10,7 +10,7 @@ func (c *Config) warnOfAnswers(warn func(path, text string)) {
 		for _, key := range []string{"cache", "admission", "headers.request", "headers.response", "allow_ambiguous_path", "unusual_field_names"} {
 			at, text := descendant(item("routes", i), key), "has no effect: a route with redirect or respond asks no origin"
 			if key == "headers.response" {
-				text = "has no effect: in a route with redirect or respond, headers.own sets the fields of responses"
+				text = "has no effect: in a route with redirect or respond, headers.generated sets the fields of responses"
 			}
 			if c.src.given(at) {
 				warn(at, text)

@@ -142,7 +142,7 @@ const (
 // and the like take precedence.
 type Stale struct {
 	OriginFailure   time.Duration // when the origin does not answer
-	ServerError     time.Duration // in place of a 500, 502, 503 or 504
+	IfError         time.Duration // in place of a 500, 502, 503 or 504
 	WhileRevalidate time.Duration // while it is validated in the background
 	Keep            time.Duration // for a response with a validator, to be validated
 }

@@ -68,7 +68,7 @@ func (h *Heuristic) table() table {
 func (s *Stale) table() table {
 	return table{
 		live("origin_failure", duration(&s.OriginFailure, time.Hour), "How long, if the origin does not answer."),
-		live("server_error", duration(&s.ServerError, 0), "How long, in place of a 500, 502, 503 or 504."),
+		live("if_error", duration(&s.IfError, 0), "How long, in place of a 500, 502, 503 or 504."),
 		live("while_revalidate", duration(&s.WhileRevalidate, 0), "How long, while it is validated in the background."),
 		live("keep", duration(&s.Keep, time.Hour), "How long a response with a validator is kept to be validated."),
 	}

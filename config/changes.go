@@ -10,7 +10,7 @@ import (
 // Change is one setting that differs between two configurations.
 type Change struct {
 	// Path is the path of the setting, with names in place of indexes if there are names:
-	// limits.read_idle, origins.app.servers, routes[api].cache.default_ttl.
+	// limits.read_idle_timeout, origins.app.servers, routes[api].cache.default_ttl.
 	Path string
 	// Old and New are the values as in a file, with secrets as stars. "" is an origin, route
 	// or listener that does not exist, or a setting that the route inherits.

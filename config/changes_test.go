@@ -40,8 +40,8 @@ func TestChanges(t *testing.T) {
 	const app = "origins: {app: {servers: [\"http://h\"]}}\n"
 	check("nothing", everyKey, everyKey)
 	check("a default written out", app, app+"limits: {ranges: 16}\nroutes: [{name: default, origin: app}]\n")
-	check("a limit and a size", app, app+"limits: {read_idle: 1m, connections: 9}\ncache: {memory: {max_bytes: 1GiB}}\n",
-		"cache.memory.max_bytes: 256MiB -> 1GiB (restart)", "limits.read_idle: 30s -> 1m (live)", "limits.connections: 65536 -> 9 (restart)")
+	check("a limit and a size", app, app+"limits: {read_idle_timeout: 1m, connections: 9}\ncache: {memory: {max_bytes: 1GiB}}\n",
+		"cache.memory.max_bytes: 256MiB -> 1GiB (restart)", "limits.read_idle_timeout: 30s -> 1m (live)", "limits.connections: 65536 -> 9 (restart)")
 	evicts := func(by string) string { return app + "cache: {memory: {eviction: " + by + "}}\n" }
 	check("the eviction without content", evicts("recency"), app+"cache: {memory: {optimise: hits}}\n",
 		"cache.memory.eviction: recency -> size-aware (live)", "cache.memory.optimise: balanced -> hits (live)")

@@ -36,8 +36,8 @@ func TestCheckReportsFurtherFaultsOfSettingsThatAreRight(t *testing.T) {
 	const origins = "origins: {app: {servers: [\"http://h\"]}}\n"
 	f(origins, true, "")
 	f(origins+"access_log: {path: /a}\n", true, "access_log.path access_log.path ", "access_log.path", "access_log.path")
-	f(origins+"access_log: {path: /a, format: xml}\nnode: {name: 1}\nlimits: {spool: /b}\n", false, "access_log.path access_log.format node.name limits.spool ",
-		"limits.spool", "node.name", "access_log.path", "access_log.format")
+	f(origins+"access_log: {path: /a, format: xml}\nnode: {name: 1}\nlimits: {spool_path: /b}\n", false, "access_log.path access_log.format node.name limits.spool_path ",
+		"limits.spool_path", "node.name", "access_log.path", "access_log.format")
 	f("origins: {app: {servers: [\"http://h\"], tls: {ca: /a}}}\n", false, "origins.app.tls ", "origins.app.tls.ca") // the section has to go
 	f(origins+"access_log: [/a]\n", false, "access_log ", "access_log.path")
 }

@@ -87,17 +87,17 @@ type Limits struct {
 	TargetBytes        Size          // of a request target
 	BodyBytes          Size          // of a request's body
 	HeaderTimeout      time.Duration // from the first byte of a head to its last
-	ReadIdle           time.Duration // between two reads of a request body
-	WriteIdle          time.Duration // between two writes of a response
+	ReadIdleTimeout    time.Duration // between two reads of a request body
+	WriteIdleTimeout   time.Duration // between two writes of a response
 	SendRate           Pace          // at which a client acknowledges its response
 	ReceiveRate        Pace          // at which a client sends a request body
 	RequestBuffer      Size          // of a request body, read before a connection to the origin is taken
 	ResponseBuffer     Size          // of a response, read ahead of its client
-	Spool              string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
-	SpoolBytes         Size          // of all files in Spool
+	SpoolPath          string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
+	SpoolBytes         Size          // of all files in SpoolPath
 	PinnedBytes        Size          // of bodies that are being sent and have left the cache; 0: see Pinned
-	UpgradeIdle        time.Duration // of both sides of a connection that was switched to another protocol
-	Keepalive          time.Duration // an idle client connection is closed after this
+	UpgradeIdleTimeout time.Duration // of both sides of a connection that was switched to another protocol
+	KeepaliveTimeout   time.Duration // an idle client connection is closed after this
 	Connections        int           // of clients, open at once
 	PerAddress         int           // connections of one client address; 0 is any number
 	RequestsInFlight   int           // served at once

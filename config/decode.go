@@ -90,6 +90,9 @@ const maxNamedKeys = 4
 
 // unknown returns the error for a key at path that is not in a section's table.
 func (d *decoder) unknown(path, name string, known []string) string {
+	if now := renamedTo(path, name); now != "" {
+		return "unknown key: it is called " + now + " now"
+	}
 	near := closest(name, known)
 	if other := foreignName(path, name); other != "" && (near == "" || distance(name, near) > 1) {
 		return "unknown key, " + other

@@ -53,19 +53,19 @@ func TestWhatIsPrintedMeansTheSame(t *testing.T) {
 	const app = "origins: {app: {servers: [\"http://h\"]}}\n"
 	check("a target that a small header bounds", app+"limits: {header_bytes: 4KiB}", Flags{})
 	check("a buffer that few bytes in flight bound", app+"limits: {inflight_bytes: 64KiB}", Flags{})
-	check("only listeners with TLS", app+"listen: [{address: \":1\", tls: true}]\ntls: {acme: {names: [a.example], agree: true, storage: s}}", Flags{})
+	check("only listeners with TLS", app+"listen: [{address: \":1\", tls: true}]\ntls: {acme: {names: [a.example], accept_terms: true, storage: s}}", Flags{})
 	check("signs", app+"access_log: {path: \"a\\\"b\\\\c $$x #: 'é'\"}\nroutes: [{name: \"1\", origin: app, match: {path_prefix: \"/ä {x}, *&!\"}, headers: {response: {set: {\"X: y\": \"\\U0001F600\\u00a0\\x01\\n-\"}}}}]", Flags{})
 }
 
 // A flag may leave a section or key of the file without use; it is a comment then.
 func TestWhatAFlagLeftWithoutUseIsPrintedAsAComment(t *testing.T) {
-	c, problem := flagsOver(oneOrigin+"admission: {open_below: 0.5, state: s}\ncache: {memory: {stage_bytes: 1MiB}}\n"+
+	c, problem := flagsOver(oneOrigin+"admission: {warm_up_below: 0.5, state: s}\ncache: {memory: {stage_bytes: 1MiB}}\n"+
 		"routes: [{name: a, origin: web, admission: {policy: counting, more_than: 2}}]\n", Flags{Policy: "always"})
 	if c == nil {
 		t.Fatal(problem)
 	}
 	checkEffective(t, c)
-	c, problem = flagsOver(oneOrigin+"admission: {open_below: 0.5, state: s, second_hit: {generations: 3}}\ncache: {memory: {stage_bytes: 1MiB}}\n", Flags{Policy: "always"})
+	c, problem = flagsOver(oneOrigin+"admission: {warm_up_below: 0.5, state: s, second_hit: {generations: 3}}\ncache: {memory: {stage_bytes: 1MiB}}\n", Flags{Policy: "always"})
 	if c == nil {
 		t.Fatal(problem)
 	}
@@ -73,7 +73,7 @@ func TestWhatAFlagLeftWithoutUseIsPrintedAsAComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\n  policy: always\n", "\n  # open_below: 0.5\n", "\n  state: s\n", "\n    # stage_bytes: 1MiB\n"} {
+	for _, want := range []string{"\n  policy: always\n", "\n  # warm_up_below: 0.5\n", "\n  state: s\n", "\n    # stage_bytes: 1MiB\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -48,9 +48,9 @@ func everyInherited() Inherited {
 		Access:     Access{Allow: networksOf("10.0.0.0/8", "192.0.2.0/24"), Deny: networksOf("192.0.2.0/24"), BasicAuth: BasicAuth{true, "staff", "staff"}},
 		ErrorPages: map[string]string{"403": "denied.html", "5xx": "all.html"},
 		Headers: Headers{
-			Request:  RequestRules{FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}}, []string{"X-All-*", "Accept-Encoding"}},
-			Response: FieldRules{[]string{"X-Powered-By"}, map[string]string{"X-Content-Type-Options": "nosniff"}},
-			Own:      OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Own": "all"}},
+			Request:   RequestRules{FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}}, []string{"X-All-*", "Accept-Encoding"}},
+			Response:  FieldRules{[]string{"X-Powered-By"}, map[string]string{"X-Content-Type-Options": "nosniff"}},
+			Generated: GeneratedFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Own": "all"}},
 		},
 	}
 }
@@ -116,9 +116,9 @@ func wantEveryKey() *Config {
 				Inherited: Inherited{
 					AllowAmbiguousPath: false, UnusualNames: false, TotalTimeout: 10 * time.Minute,
 					Headers: Headers{
-						Request:  RequestRules{FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}}, []string{"X-Debug", "Server", "Accept-Encoding"}},
-						Response: FieldRules{[]string{"Server", "X-Internal-*", "X-Powered-By"}, map[string]string{"X-Frame-Options": "DENY"}},
-						Own:      OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
+						Request:   RequestRules{FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}}, []string{"X-Debug", "Server", "Accept-Encoding"}},
+						Response:  FieldRules{[]string{"Server", "X-Internal-*", "X-Powered-By"}, map[string]string{"X-Frame-Options": "DENY"}},
+						Generated: GeneratedFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
 					},
 					ErrorPages: map[string]string{"404": "gone.html", "5xx": "sorry.txt", "403": "denied.html"}, InterceptErrors: false,
 					Access: Access{Allow: networksOf("10.0.0.0/8"), Deny: networksOf("10.9.0.0/16", "192.0.2.0/24"), BasicAuth: BasicAuth{true, "users", "back office"}},
@@ -150,10 +150,10 @@ func wantEveryKey() *Config {
 		},
 		Inherited: everyInherited(),
 		Admission: Admission{
-			Policy:    PolicySecondHit,
-			SecondHit: Window{WindowFixed, 3, 31 * time.Minute, 1000001, 0.02},
-			Counting:  Counting{5, Window{WindowFixed, 4, 7 * time.Hour, 1000002, 0.03}},
-			OpenBelow: 0.25, State: "sightings", Shadow: []Rule{{Policy: PolicyAlways}, {Policy: PolicyCounting, MoreThan: 5}, {Policy: PolicyCounting, MoreThan: 2}, {Policy: PolicyChance, Probability: 0.3}},
+			Policy:      PolicySecondHit,
+			SecondHit:   Window{WindowFixed, 3, 31 * time.Minute, 1000001, 0.02},
+			Counting:    Counting{5, Window{WindowFixed, 4, 7 * time.Hour, 1000002, 0.03}},
+			WarmUpBelow: 0.25, State: "sightings", Shadow: []Rule{{Policy: PolicyAlways}, {Policy: PolicyCounting, MoreThan: 5}, {Policy: PolicyCounting, MoreThan: 2}, {Policy: PolicyChance, Probability: 0.3}},
 			Chance: Chance{Probability: 0.3},
 		},
 		Cache: Cache{
@@ -167,10 +167,10 @@ func wantEveryKey() *Config {
 		Purge:    Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}, TokenFile: "token"},
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
-			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second,
+			HeaderTimeout: 11 * time.Second, ReadIdleTimeout: 33 * time.Second, WriteIdleTimeout: 34 * time.Second,
 			SendRate: Pace{2 << 10, 61 * time.Second}, ReceiveRate: Pace{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10,
-			ResponseBuffer: 2 << 20, Spool: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
-			UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
+			ResponseBuffer: 2 << 20, SpoolPath: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
+			UpgradeIdleTimeout: 35 * time.Minute, KeepaliveTimeout: 61 * time.Second,
 			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17, RangeAmplification: 18, Tunnels: 1025,
 			OriginShare: 0.25, InflightShare: 0.5, Rate: everyRate(),
 		},

@@ -94,7 +94,7 @@ func TestFlagsOverAFile(t *testing.T) {
 	const noTLS = "--listen replaces all of listen, and has no TLS"
 	check("certificates beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {certificates: [{certificate: c, key: k}]}\n", Flags{Listen: ":80"},
 		"edge.yaml:3:21: tls.certificates: remove it: "+noTLS)
-	check("ACME beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {acme: {names: [a.example], agree: true, storage: s}}\n", Flags{Listen: ":80"},
+	check("ACME beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {acme: {names: [a.example], accept_terms: true, storage: s}}\n", Flags{Listen: ":80"},
 		"edge.yaml:3:7: tls.acme: remove the section: "+noTLS)
 	check("a flag's address is another's", oneOrigin+"metrics: {address: \":80\"}\n", Flags{Listen: ":80"},
 		"edge.yaml:2:20: metrics.address: :80: want another address: this is the one of listen[0].address")

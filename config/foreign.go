@@ -2,21 +2,46 @@ package config
 
 import "strings"
 
+// renamedTo returns the name that a setting has now which was at path once, or "".
+func renamedTo(path, name string) string { return inSection(renamedNames, path, name) }
+
+// renamedNames are former names of settings, with the new ones.
+var renamedNames = map[string]string{
+	"admission.open_below":     "admission.warm_up_below",
+	"cache.stale.server_error": "cache.stale.if_error",
+	"headers.own":              "headers.generated",
+	"limits.keepalive":         "limits.keepalive_timeout",
+	"limits.read_idle":         "limits.read_idle_timeout",
+	"limits.spool":             "limits.spool_path",
+	"limits.upgrade_idle":      "limits.upgrade_idle_timeout",
+	"limits.write_idle":        "limits.write_idle_timeout",
+	"tls.acme.agree":           "tls.acme.accept_terms",
+}
+
 // foreignName returns what to write in place of a key at path that another program has under this name, or "". A name may have
 // another meaning in a section, whose path is in front of it then.
 func foreignName(path, name string) string {
-	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-	section := pathPattern(parent(path))
-	if text, ok := foreignNames[section+"."+name]; ok {
+	if text := inSection(foreignNames, path, name); text != "" {
 		return text
 	}
-	if inRoute, ok := strings.CutPrefix(section, "routes[]."); ok { // a route's cache section is like that of all
-		if text, ok := foreignNames[inRoute+"."+name]; ok {
-			return text
-		}
-	}
-	return foreignNames[name]
+	return foreignNames[asLookedUp(name)]
 }
+
+// inSection returns what names has for a key at path, with the path of its section in front. A section of a route is like the one at
+// the top.
+func inSection(names map[string]string, path, name string) string {
+	section := pathPattern(parent(path))
+	if text, ok := names[section+"."+asLookedUp(name)]; ok {
+		return text
+	}
+	if inRoute, ok := strings.CutPrefix(section, "routes[]."); ok {
+		return names[inRoute+"."+asLookedUp(name)]
+	}
+	return ""
+}
+
+// asLookedUp is a key in lower case, with _ for -.
+func asLookedUp(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
 
 // foreignNames are names of nginx, Varnish, Caddy, Traffic Server, HAProxy and Apache, with what to write in their place. A path in
 // a text is that of a setting, which a test checks.
@@ -102,9 +127,9 @@ var foreignNames = map[string]string{
 	"proxy_buffer_size":             "want limits.response_buffer",
 	"proxy_request_buffering":       "want limits.request_buffer: 0B for off",
 	"flush_interval":                "want limits.response_buffer; a response is sent on while it arrives",
-	"proxy_temp_path":               "want limits.spool",
+	"proxy_temp_path":               "want limits.spool_path",
 	"proxy_max_temp_file_size":      "want limits.spool_bytes",
-	"client_body_temp_path":         "want limits.spool",
+	"client_body_temp_path":         "want limits.spool_path",
 	"proxy_redirect":                "want routes[].rewrite.locations",
 	"proxypassreverse":              "want routes[].rewrite.locations, which is on",
 	"proxy_hide_header":             "want headers.response.remove",
@@ -165,7 +190,7 @@ var foreignNames = map[string]string{
 	"handle_errors":            "want error_pages",
 	"errordocument":            "want error_pages",
 	"errorfile":                "want error_pages",
-	"add_header":               "want headers.response.set; for errors of ours, headers.own.set",
+	"add_header":               "want headers.response.set; for errors of ours, headers.generated.set",
 	"header":                   "want headers.response.set or headers.request.set",
 	"header_down":              "want headers.response.set",
 	"more_set_headers":         "want headers.response.set",
@@ -244,7 +269,7 @@ var foreignNames = map[string]string{
 	"proxy_cache_valid":                 "want cache.ttl_by_status, or cache.default_ttl for 200, 203, 301 and 308",
 	"proxy_cache_min_uses":              "want admission.policy: second-hit is two, counting with admission.counting.more_than is more",
 	"min_uses":                          "want admission.policy: second-hit is two, counting with admission.counting.more_than is more",
-	"proxy_cache_use_stale":             "want cache.stale.origin_failure, cache.stale.server_error and cache.stale.while_revalidate",
+	"proxy_cache_use_stale":             "want cache.stale.origin_failure, cache.stale.if_error and cache.stale.while_revalidate",
 	"proxy_cache_key":                   "want cache.key",
 	"proxy_cache_bypass":                "want cache.bypass",
 	"proxy_no_cache":                    "want cache.bypass, which does both",
@@ -265,8 +290,7 @@ var foreignNames = map[string]string{
 	"keep":                              "want cache.stale.keep",
 	"default_keep":                      "want cache.stale.keep",
 	"stale_while_revalidate":            "want cache.stale.while_revalidate",
-	"stale_if_error":                    "want cache.stale.server_error and cache.stale.origin_failure",
-	"cache.stale.if_error":              "want cache.stale.server_error and cache.stale.origin_failure",
+	"stale_if_error":                    "want cache.stale.if_error and cache.stale.origin_failure",
 	"cache.stale.grace":                 "want cache.stale.while_revalidate; for an origin that fails, cache.stale.origin_failure",
 	"cache.stale.updating":              "want cache.stale.while_revalidate",
 	"cache.stale.error":                 "want cache.stale.origin_failure",
@@ -303,8 +327,8 @@ var foreignNames = map[string]string{
 	"proxy.config.http.server_ports":                        "want listen[].address",
 	"proxy.config.http.connect_attempts_timeout":            "want origins.*.connect_timeout",
 	"proxy.config.http.transaction_no_activity_timeout_out": "want origins.*.idle_timeout",
-	"proxy.config.http.transaction_no_activity_timeout_in":  "want limits.read_idle and limits.write_idle",
-	"proxy.config.http.keep_alive_no_activity_timeout_in":   "want limits.keepalive",
+	"proxy.config.http.transaction_no_activity_timeout_in":  "want limits.read_idle_timeout and limits.write_idle_timeout",
+	"proxy.config.http.keep_alive_no_activity_timeout_in":   "want limits.keepalive_timeout",
 	"proxy.config.http.keep_alive_no_activity_timeout_out":  "want origins.*.keepalive_timeout",
 
 	// Compression.
@@ -326,19 +350,18 @@ var foreignNames = map[string]string{
 	"request_body":                "want limits.body_bytes",
 	"limitrequestbody":            "want limits.body_bytes",
 	"client_header_timeout":       "want limits.header_timeout",
-	"client_body_timeout":         "want limits.read_idle",
+	"client_body_timeout":         "want limits.read_idle_timeout",
 	"client_header_buffer_size":   "want limits.header_bytes",
 	"large_client_header_buffers": "want limits.header_bytes and limits.target_bytes",
 	"client_body_buffer_size":     "want limits.request_buffer",
-	"send_timeout":                "want limits.write_idle",
-	"read_timeout":                "want limits.read_idle for clients, origins.*.idle_timeout for origins",
-	"write_timeout":               "want limits.write_idle",
+	"send_timeout":                "want limits.write_idle_timeout",
+	"read_timeout":                "want limits.read_idle_timeout for clients, origins.*.idle_timeout for origins",
+	"write_timeout":               "want limits.write_idle_timeout",
 	"read_header_timeout":         "want limits.header_timeout",
-	"keepalive_timeout":           "want limits.keepalive for clients, origins.*.keepalive_timeout for origins",
-	"limits.keepalive_timeout":    "want limits.keepalive",
-	"timeout_idle":                "want limits.keepalive",
-	"timeout":                     "want limits.header_timeout and limits.read_idle for clients, origins.*.first_byte_timeout for origins, or total_timeout",
-	"timeouts":                    "want limits.header_timeout and limits.read_idle for clients, origins.*.first_byte_timeout for origins, or total_timeout",
+	"keepalive_timeout":           "want limits.keepalive_timeout for clients, origins.*.keepalive_timeout for origins",
+	"timeout_idle":                "want limits.keepalive_timeout",
+	"timeout":                     "want limits.header_timeout and limits.read_idle_timeout for clients, origins.*.first_byte_timeout for origins, or total_timeout",
+	"timeouts":                    "want limits.header_timeout and limits.read_idle_timeout for clients, origins.*.first_byte_timeout for origins, or total_timeout",
 	"limit_req":                   "want limits.rate",
 	"limit_req_zone":              "want limits.rate.requests and limits.rate.per",
 	"rate_limit":                  "want limits.rate",

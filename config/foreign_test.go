@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -54,6 +55,29 @@ func TestNamesOfOthersAreNotOurs(t *testing.T) {
 	}
 }
 
+// Each former name is an error at its place, in a route too, and the error names a setting that there is.
+func TestAFormerNameIsAnsweredWithTheNewOne(t *testing.T) {
+	settings := documented()
+	for old, now := range renamedNames {
+		if settings[old] || !settings[now] {
+			t.Errorf("%s: a setting %v, and %s %v; want false, true", old, settings[old], now, settings[now])
+		}
+		sections := strings.Split(old, ".")
+		text, last := "1", len(sections)-1
+		for i := last; i > 0; i-- {
+			text = "{" + sections[i] + ": " + text + "}"
+		}
+		column := len(strings.Join(sections[:last], ": {")) + len(": {") + 1
+		at := caseFile + ":2:" + strconv.Itoa(column) + ": " + old
+		if got := said("origins: {app: {servers: [\"http://h\"]}}\n" + sections[0] + ": " + text + "\n"); !strings.Contains(got, at+": unknown key: it is called "+now+" now") {
+			t.Errorf("got %s, want the new name at %s", got, at)
+		}
+	}
+	if len(renamedNames) == 0 {
+		t.Error("no names")
+	}
+}
+
 func TestNamesOfOthers(t *testing.T) {
 	f := func(text, want string) {
 		t.Helper()
@@ -95,4 +119,6 @@ func TestNamesOfOthers(t *testing.T) {
 	f(one+"cahce: {}", "unknown key, did you mean cache?")
 	f(one+"http: {}", "unknown key, want the settings in it at the top of the file")
 	f(one+"import: sites", "unknown key, want include")
+	f(one+"routes: [{name: a, origin: app, headers: {own: {}}}]", "2:43: routes[0].headers.own: unknown key: it is called headers.generated now")
+	f(one+"limits: {Read-Idle: 1s}", "2:10: limits.Read-Idle: unknown key: it is called limits.read_idle_timeout now")
 }

@@ -12,9 +12,9 @@ import (
 
 // Keys of settings that only act on what the gate, the admission policy, holds back.
 const (
-	openBelow  = "admission.open_below"
-	stateFile  = "admission.state"
-	stageBytes = "cache.memory.stage_bytes"
+	warmUpBelow = "admission.warm_up_below"
+	stateFile   = "admission.state"
+	stageBytes  = "cache.memory.stage_bytes"
 )
 
 const minStageBytes Size = fit.LeastStage
@@ -69,8 +69,8 @@ func (v *validator) unusedGateKeys() {
 		return
 	}
 	want := noRouteOf(policy.Policy.Chooses)
-	if a.OpenBelow != 0 && v.noErrorAt(openBelow) {
-		v.fail(openBelow, "want 0.0"+want)
+	if a.WarmUpBelow != 0 && v.noErrorAt(warmUpBelow) {
+		v.fail(warmUpBelow, "want 0.0"+want)
 	}
 	if v.c.Cache.Memory.StageBytes > 0 && v.noErrorAt(stageBytes) {
 		v.fail(stageBytes, "want auto or 0B"+want)

@@ -157,7 +157,7 @@ func TestSchemaRefuses(t *testing.T) {
 	s := compiled(t)
 	for _, text := range []string{
 		"cahce: {}", "limits: {ranges: 0}", "limits: {ranges: 1001}", "limits: {ranges: many}", "limits: {header_bytes: 16}", "limits: {header_bytes: 1TiB}",
-		"limits: {read_idle: 30}", "limits: {read_idle: soon}", "admission: {policy: sometimes}", "admission: {open_below: 1.5}", "admission: {second_hit: {false_positive_rate: 0}}",
+		"limits: {read_idle_timeout: 30}", "limits: {read_idle_timeout: soon}", "admission: {policy: sometimes}", "admission: {warm_up_below: 1.5}", "admission: {second_hit: {false_positive_rate: 0}}",
 		"routes: [{origin: a}]", "routes: [{name: a, origin: b, cache: {memory: {}}}]", "routes: {}", "origins: {app: {}}", "origins: [app]", "cache: {upgrades: maybe}",
 		"cache: {ttl_by_status: {100: 1s}}", "listen: [{tls: true}]", "cache: {disk: {path: {a: b}}}", "routes: [{name: a, origin: b, cache: {disk: {}}}]", "routes: [{name: a, origin: b, match: {path_suffix: {a: b}}}]",
 	} {

@@ -8,13 +8,13 @@ import (
 
 // Headers are a route's rules for header fields.
 type Headers struct {
-	Request  RequestRules // for requests, before keys are made of them and they are sent to origins
-	Response FieldRules   // for responses of origins, before they are judged and stored
-	Own      OwnFields    // for responses that edgeproxy makes itself
+	Request   RequestRules    // for requests, before keys are made of them and they are sent to origins
+	Response  FieldRules      // for responses of origins, before they are judged and stored
+	Generated GeneratedFields // for responses that edgeproxy makes itself
 }
 
-// OwnFields are fields that edgeproxy adds to its own responses.
-type OwnFields struct {
+// GeneratedFields are fields that edgeproxy adds to its own responses.
+type GeneratedFields struct {
 	Set map[string]string // values by name
 }
 
@@ -44,9 +44,9 @@ func (r *RequestRules) requestTable() table {
 		"The only fields of clients that the origin gets, besides those that edgeproxy writes; a * at the end stands for any ending, and a * alone lets all through. The list of a route replaces the one at the top.").withExample("[Accept*, Content-Type]"))
 }
 
-func (o *OwnFields) table() table {
+func (g *GeneratedFields) table() table {
 	return table{
-		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").withExample(`{Strict-Transport-Security: max-age=31536000}`),
+		live("set", fieldChanges(&g.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").withExample(`{Strict-Transport-Security: max-age=31536000}`),
 		misplaced("remove", "remove it: these responses have no field to remove; null under set removes one that is set at the top"),
 	}
 }
@@ -123,7 +123,7 @@ func (h *Headers) table() table {
 	return table{
 		section("request", h.Request.requestTable, "The request that the origin gets and keys are made of.").asInline(),
 		section("response", h.Response.table, "The origin's response, changed before it is judged and stored.").asInline(),
-		section("own", h.Own.table, "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
+		section("generated", h.Generated.table, "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
 	}
 }
 

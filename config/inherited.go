@@ -85,7 +85,7 @@ func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 	out.ErrorPages = mergeNames(top.ErrorPages, own.ErrorPages, func(a, b string) bool { return a == b })
 	out.Headers.Request = own.Headers.Request.mergedOver(top.Headers.Request)
 	out.Headers.Response = own.Headers.Response.mergedOver(top.Headers.Response)
-	out.Headers.Own = own.Headers.Own.mergedOver(top.Headers.Own)
+	out.Headers.Generated = own.Headers.Generated.mergedOver(top.Headers.Generated)
 	return out
 }
 
@@ -211,8 +211,8 @@ func (r RequestRules) mergedOver(top RequestRules) RequestRules {
 }
 
 // mergedOver is as for FieldRules.
-func (o OwnFields) mergedOver(top OwnFields) OwnFields {
-	return OwnFields{Set: mergeNames(top.Set, o.Set, strings.EqualFold)}
+func (g GeneratedFields) mergedOver(top GeneratedFields) GeneratedFields {
+	return GeneratedFields{Set: mergeNames(top.Set, g.Set, strings.EqualFold)}
 }
 
 // named reports whether values has a value for the field of this name.

@@ -13,7 +13,7 @@ func (v *validator) inherit() {
 	v.pageFiles("error_pages", top.ErrorPages)
 	for path, values := range map[string]map[string]string{
 		"error_pages": top.ErrorPages, "headers.request.set": top.Headers.Request.Set, "headers.response.set": top.Headers.Response.Set,
-		"headers.own.set": top.Headers.Own.Set,
+		"headers.generated.set": top.Headers.Generated.Set,
 	} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if at := child(path, name); values[name] == nullValue && v.noErrorAt(at) {
@@ -38,7 +38,7 @@ func (v *validator) ownInherited(path string, r *Route) {
 	v.emptyList(descendant(path, "access.deny"), own.Access.Deny == nil, len(top.Access.Deny),
 		"want a list, or none: an empty list does not say whether access.deny at the top applies")
 	v.nullNames(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
-	v.nullNames(descendant(path, "headers.own.set"), own.Headers.Own.Set, top.Headers.Own.Set, nil)
+	v.nullNames(descendant(path, "headers.generated.set"), own.Headers.Generated.Set, top.Headers.Generated.Set, nil)
 	v.emptyList(descendant(path, "headers.request.only"), len(own.Headers.Request.Only) == 0, len(top.Headers.Request.Only),
 		`want names, or ["*"] for every field: an empty list does not say whether headers.request.only at the top applies`)
 	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request.FieldRules, &top.Headers.Request.FieldRules}, "response": {&own.Headers.Response, &top.Headers.Response}} {

@@ -16,7 +16,7 @@ allow_ambiguous_path: true
 headers:
   request: {remove: [X-Debug], set: {X-Edge: "1", Authorization: secret-of-all, X-Own: "v-${PASSWORD}"}}
   response: {remove: [Server, "X-Internal-*"], set: {X-Frame-Options: DENY, X-Internal-Id: a, X-Other: b}}
-  own: {set: {Strict-Transport-Security: max-age=1, X-Id: "{request_id}"}}
+  generated: {set: {Strict-Transport-Security: max-age=1, X-Id: "{request_id}"}}
 `
 
 // inForceAt returns what the only route of a file has, whose keys besides name and origin these are.
@@ -40,7 +40,7 @@ func TestRoutesInheritNameByName(t *testing.T) {
 		Headers: Headers{
 			RequestRules{FieldRules: FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1", "Authorization": "secret-of-all", "X-Own": "v-hunter2"}}},
 			FieldRules{[]string{"Server", "X-Internal-*"}, map[string]string{"X-Frame-Options": "DENY", "X-Internal-Id": "a", "X-Other": "b"}},
-			OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
+			GeneratedFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
 		},
 	}
 	if diff := cmp.Diff(want, base, ignoreOwn); diff != "" {
@@ -84,10 +84,10 @@ func TestRoutesInheritNameByName(t *testing.T) {
 	f("headers: {response: {set: {Server: own, X-Internal-*: null}}}", func(h *Inherited) {
 		h.Headers.Response = FieldRules{nil, map[string]string{"X-Frame-Options": "DENY", "X-Internal-Id": "a", "X-Other": "b", "Server": "own"}}
 	})
-	f("headers: {own: {set: {x-id: \"7\", X-Own: own, strict-transport-security: null}}}", func(h *Inherited) {
-		h.Headers.Own = OwnFields{map[string]string{"x-id": "7", "X-Own": "own"}}
+	f("headers: {generated: {set: {x-id: \"7\", X-Own: own, strict-transport-security: null}}}", func(h *Inherited) {
+		h.Headers.Generated = GeneratedFields{map[string]string{"x-id": "7", "X-Own": "own"}}
 	})
-	f("headers: {own: {set: {Strict-Transport-Security: null, X-Id: null}}}", func(h *Inherited) { h.Headers.Own = OwnFields{} })
+	f("headers: {generated: {set: {Strict-Transport-Security: null, X-Id: null}}}", func(h *Inherited) { h.Headers.Generated = GeneratedFields{} })
 }
 
 func TestWhatRoutesInheritIsPrinted(t *testing.T) {
@@ -135,6 +135,6 @@ func TestChangesOfWhatRoutesInherit(t *testing.T) {
 		"routes[a].error_pages:  -> {404: null} (live)", "error_pages: {404: a.html} -> {404: a.html, 500: b.html} (live)")
 	f(file("headers: {request: {set: {X-A: a}}}", ", headers: {request: {set: {X-A: null}}}"), file("headers: {request: {set: {X-A: a}}}", ""),
 		"routes[a].headers.request.set: {X-A: null} ->  (live)")
-	f(file("headers: {own: {set: {X-A: a}}}", ""), file("headers: {own: {set: {X-A: b}}}", ", headers: {own: {set: {X-A: null}}}"),
-		"routes[a].headers.own.set:  -> {X-A: null} (live)", "headers.own.set: {X-A: a} -> {X-A: b} (live)")
+	f(file("headers: {generated: {set: {X-A: a}}}", ""), file("headers: {generated: {set: {X-A: b}}}", ", headers: {generated: {set: {X-A: null}}}"),
+		"routes[a].headers.generated.set:  -> {X-A: null} (live)", "headers.generated.set: {X-A: a} -> {X-A: b} (live)")
 }

@@ -33,13 +33,13 @@ const minResponseBuffer = 64 * KiB
 
 // readAhead checks how far responses are read ahead of their clients.
 func (v *validator) readAhead() {
-	const buffer, spool, bytes = "limits.response_buffer", "limits.spool", "limits.spool_bytes"
+	const buffer, spool, bytes = "limits.response_buffer", "limits.spool_path", "limits.spool_bytes"
 	l := &v.c.Limits
 	if most := l.InflightBytes / 4 * 3; l.ResponseBuffer > most && v.src.given(buffer) && v.noErrorAt(buffer, "limits.inflight_bytes") {
 		v.fail(buffer, "want at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
 	}
-	if l.Spool == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.noErrorAt(spool, bytes) {
-		v.fail(bytes, "want limits.spool as well, the folder that this limits, or remove it")
+	if l.SpoolPath == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.noErrorAt(spool, bytes) {
+		v.fail(bytes, "want limits.spool_path as well, the folder that this limits, or remove it")
 	}
 }
 

@@ -2,12 +2,11 @@ package config
 
 import (
 	"slices"
-	"strings"
 )
 
 // closest is Closest for a key as it may be written: in any case, with - for _.
 func closest(name string, words []string) string {
-	return Closest(strings.ToLower(strings.ReplaceAll(name, "-", "_")), words)
+	return Closest(asLookedUp(name), words)
 }
 
 // Closest returns the word that is closest to name, or "" if more than a third of

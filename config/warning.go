@@ -9,7 +9,7 @@ import (
 
 // Warnings returns settings that are valid, but hardly as intended: trusted_proxies and purge.allow
 // for every address, an admin listener that other machines reach, routes that no request reaches,
-// servers whose certificates are not verified, filters that rotate only when full, an open_below
+// servers whose certificates are not verified, filters that rotate only when full, a warm_up_below
 // that a full cache may not reach, settings at the top that apply to no route, settings for an origin
 // in routes with redirect or respond, access that a slash avoids, stars in paths, values that look like
 // regular expressions, lifetimes that cookies keep from applying, cookies that a route cannot strip, and an optimise that the eviction
@@ -74,7 +74,7 @@ func (c *Config) warnOfUnreached(index *routeIndex, warn func(path, text string)
 	}
 }
 
-// warnOfFilters warns of a state that no filter has, of filters that rotate only when full, and of an open_below that a full
+// warnOfFilters warns of a state that no filter has, of filters that rotate only when full, and of a warm_up_below that a full
 // cache may not reach.
 func (c *Config) warnOfFilters(warn func(path, text string)) {
 	if c.Admission.State != "" && !c.usesAny(policy.Policy.Remembers) {
@@ -93,8 +93,8 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more were requested, however long that takes")
 		}
 	}
-	if sure := c.guaranteedFill(); c.Admission.OpenBelow > sure {
-		warn(openBelow, "a full cache may stay below this share of its size, and then everything is stored: want at most "+
+	if sure := c.guaranteedFill(); c.Admission.WarmUpBelow > sure {
+		warn(warmUpBelow, "a full cache may stay below this share of its size, and then everything is stored: want at most "+
 			strconv.FormatFloat(sure, 'f', 2, 64)+", or a smaller max_object_bytes")
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	exchangeTimeout = time.Minute
-	// idleLimit is well below edgeproxy's limits.keepalive. A connection that was idle
+	// idleLimit is well below edgeproxy's limits.keepalive_timeout. A connection that was idle
 	// for longer is replaced, so that no request meets a connection that is closing.
 	idleLimit       = 10 * time.Second
 	maxTrailerLines = 64

@@ -34,7 +34,7 @@ func (f *acmeFile) write(t *testing.T, ca string) string {
 	return writeFile(t, "acme.yaml", fmt.Sprintf(`
 listen: [{address: %q, tls: true}, {address: %q}]
 admin: {address: "127.0.0.1:0"}
-tls: {acme: {names: [one.example, two.example], agree: true, email: admin@example.com, directory: "https://%s/dir", ca: %q, storage: %q%s}}
+tls: {acme: {names: [one.example, two.example], accept_terms: true, email: admin@example.com, directory: "https://%s/dir", ca: %q, storage: %q%s}}
 admission: {policy: always}
 origins: {app: {servers: [%q]}}
 log: {level: debug}
@@ -212,7 +212,7 @@ listen: [{address: "127.0.0.1:0", tls: true}]
 admin: {address: "127.0.0.1:0"}
 tls:
   certificates: [{certificate: %q, key: %q}]
-  acme: {names: [www.example.com, one.example], agree: true, directory: "https://%s/dir", storage: %q}
+  acme: {names: [www.example.com, one.example], accept_terms: true, directory: "https://%s/dir", storage: %q}
 origins: {app: {servers: [%q]}}
 `, certificate, key, testkit.QuietAddress(t), storage, app(t))))
 	for _, name := range []string{"www.example.com", "elsewhere.example", ""} {
@@ -244,7 +244,7 @@ listen: [{address: "127.0.0.1:0", tls: true}]
 admin: {address: "127.0.0.1:0"}
 tls:
   acme:
-    {names: [one.example], agree: true, directory: "https://127.0.0.1:9",
+    {names: [one.example], accept_terms: true, directory: "https://127.0.0.1:9",
     ca: %q,
     storage: %q}
 `, ca, storage))

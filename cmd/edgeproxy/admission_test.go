@@ -153,7 +153,7 @@ func TestStateThatIsNoFileIsRefused(t *testing.T) {
 func TestAdmissionMetricsAreThereByName(t *testing.T) {
 	t.Parallel()
 	s := serveBinary(t, "-c", edgeFile(t, cachedOrigin(t), `admission:
-  open_below: 0.0
+  warm_up_below: 0.0
   shadow: [{policy: always}, {policy: counting, more_than: 1}]
 cache: {memory: {stage_bytes: 1MiB}}
 `))

@@ -35,7 +35,7 @@ var smokes = map[string]smoke{
 	"serve":                 {"serve", exitUsage, "serve needs -c FILE or --origin URL"}, // the proxy that the others ask is served, too
 	"demo":                  {"demo --seconds 1", exitDone, "\nAfter 0:"},
 	"simulate":              {"simulate zipf:objects=100,requests=2000", exitDone, "second-hit"},
-	"size":                  {"size --keys 1000 --fpr 0.01", exitDone, "1000"},
+	"size":                  {"size --keys 1000 --false-positive-rate 0.01", exitDone, "1000"},
 	"purge":                 {"purge --admin {admin} --url http://{host}/a", exitDone, "(objects: 1)"},
 	"cache":                 {"cache", exitUsage, "cache needs one of stats, ls, verify and drop"},
 	"cache stats":           {"cache stats --admin {admin}", exitDone, "\ntier    full   hit of objects"},

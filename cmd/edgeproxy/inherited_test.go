@@ -109,7 +109,7 @@ func TestFaultsOfTheTopAreSaidOnce(t *testing.T) {
 origins: {app: {servers: ["http://h"]}}
 access: {basic_auth: {users_file: %q}}
 error_pages: {404: page.php}
-headers: {request: {remove: [X-A, Host], set: {Connection: a, X-Lang: en}}, own: {set: {Location: /x}}}
+headers: {request: {remove: [X-A, Host], set: {Connection: a, X-Lang: en}}, generated: {set: {Location: /x}}}
 routes:
   - {name: a, match: {path: /a}, origin: app, headers: {request: {remove: [Via], set: {Host: b}}}}
   - {name: b, match: {path: /b}, origin: app, cache: {key: {headers: [X-Lang]}}}
@@ -117,7 +117,7 @@ routes:
 `, dir))
 	got := runBinary(t, "check", "-c", path)
 	for _, want := range []string{
-		":3:35: access.basic_auth.users_file: ", ":4:20: error_pages.404: page.php: ", ":5:35: headers.request.remove[1]: Host: ", ":5:60: headers.request.set.Connection: a: ", ":5:99: headers.own.set.Location: /x: ",
+		":3:35: access.basic_auth.users_file: ", ":4:20: error_pages.404: page.php: ", ":5:35: headers.request.remove[1]: Host: ", ":5:60: headers.request.set.Connection: a: ", ":5:105: headers.generated.set.Location: /x: ",
 		":7:76: routes[0].headers.request.remove[0]: Via: ", ":7:94: routes[0].headers.request.set.Host: b: ",
 	} {
 		if n := strings.Count(got.stderr, path+want); n != 1 {

@@ -80,6 +80,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	const long, short = "unknown flag: --", "unknown shorthand flag: "
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, long); ok {
+		if now := renamedFlags[name]; now != "" && cmd.Flags().Lookup(now) != nil {
+			return &usageError{fmt.Errorf("%s: it is called --%s now", text, now)}
+		}
 		return &usageError{errors.New(text + didYouMean(name, "--", flagsOf(cmd)))}
 	}
 	if strings.HasPrefix(text, short) { // such as 'a' in -admin
@@ -89,6 +92,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	return &usageError{err}
 }
+
+// renamedFlags are former names of flags, with the new ones.
+var renamedFlags = map[string]string{"fpr": "false-positive-rate"}
 
 // flagsOf returns the names of the flags that a command takes.
 func flagsOf(cmd *cobra.Command) (names []string) {

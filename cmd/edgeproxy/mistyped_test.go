@@ -47,6 +47,9 @@ func TestAnUnknownFlagIsAnsweredWithTheOneMeant(t *testing.T) {
 	mistyped(t, "unknown flag: --jsn, did you mean --json?", "status", "--jsn")
 	mistyped(t, "unknown flag: --token, did you mean --token-file?", "cache", "stats", "--token", "x") // the flag is that of cache
 	mistyped(t, "unknown flag: --frobnicate", "status", "--frobnicate")
+	mistyped(t, "unknown flag: --fpr: it is called --false-positive-rate now", "size", "--keys", "1M", "--fpr", "1%")
+	mistyped(t, "unknown flag: --fpr: it is called --false-positive-rate now", "simulate", "--fpr=1%", "access.log")
+	mistyped(t, "unknown flag: --fpr", "status", "--fpr")
 	mistyped(t, "unknown shorthand flag: 'a' in -admin, did you mean --admin?", "cache", "-admin", "x", "stats")
 	mistyped(t, "unknown shorthand flag: 'j' in -json=1, did you mean --json?", "status", "-json=1")
 	mistyped(t, "unknown shorthand flag: 'x' in -x", "status", "-x")

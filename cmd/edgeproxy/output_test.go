@@ -20,7 +20,7 @@ func TestWhatCannotBeSaidIsAFailure(t *testing.T) {
 	log := writeFile(t, "access.log", strings.Repeat(line, 3))
 	for _, arguments := range []string{
 		"version", "--version", "--help", "check -c " + file, "config init", "config schema", "config print -c " + file, "completion bash",
-		"size --keys 10 --fpr 0.01", "size --keys 10 --fpr 0.01 --json", "log --all --once " + log, "log --all --once --json " + log, "simulate " + log, "simulate --json " + log,
+		"size --keys 10 --false-positive-rate 0.01", "size --keys 10 --false-positive-rate 0.01 --json", "log --all --once " + log, "log --all --once --json " + log, "simulate " + log, "simulate --json " + log,
 	} {
 		cmd := exec.Command(program(t), strings.Fields(arguments)...)
 		var said strings.Builder

@@ -15,12 +15,12 @@ func TestFieldsOfOurOwnAnswersOfAFile(t *testing.T) {
 	t.Parallel()
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
 	t.Cleanup(origin.Close)
-	top := fmt.Sprintf("origins: {app: {servers: [%q]}}\naccess: {deny: [0.0.0.0/0]}\nheaders: {own: {set: {Strict-Transport-Security: max-age=9, X-Own: top}}}\n", origin.URL)
+	top := fmt.Sprintf("origins: {app: {servers: [%q]}}\naccess: {deny: [0.0.0.0/0]}\nheaders: {generated: {set: {Strict-Transport-Security: max-age=9, X-Own: top}}}\n", origin.URL)
 	const rest = `
 routes:
-  - {name: moved, match: {path: /moved}, redirect: {to: /x}, access: {deny: none}, headers: {own: {set: {x-own: moved, Cache-Control: max-age=1}}}}
+  - {name: moved, match: {path: /moved}, redirect: {to: /x}, access: {deny: none}, headers: {generated: {set: {x-own: moved, Cache-Control: max-age=1}}}}
   - {name: said, match: {path: /said}, respond: {status: 200, body: said, headers: {X-Own: said}}, access: {deny: none}}
-  - {name: bare, match: {path: /bare}, origin: app, headers: {own: {set: {X-Own: null, Strict-Transport-Security: null}}}}
+  - {name: bare, match: {path: /bare}, origin: app, headers: {generated: {set: {X-Own: null, Strict-Transport-Security: null}}}}
   - {name: open, match: {path: /open}, origin: app, access: {deny: none}}
   - {name: rest, match: {hosts: ["127.0.0.1"]}, origin: app}
 `
@@ -47,13 +47,13 @@ routes:
 	f("/said", "", "200 [max-age=9] [said] []")
 	f("/bare", "", "403 [] [] [no-store]")
 	f("/open", "", "404 [] [] []")
-	if got := c.change(withPorts(strings.ReplaceAll(top, "X-Own: top", "X-Own: new") + rest)); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "headers.own.set") {
+	if got := c.change(withPorts(strings.ReplaceAll(top, "X-Own: top", "X-Own: new") + rest)); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "headers.generated.set") {
 		t.Fatalf("reload: %+v", got)
 	}
 	f("/a", "", "403 [max-age=9] [new] [no-store]")
 	f("/a", "other.test", "404 [max-age=9] [new] [no-store]")
-	c.write(strings.ReplaceAll(top, "{own: {set: {", "{own: {set: {Date: today, ") + rest)
-	if got := c.reload(); got.code != exitUsage || strings.Count(got.stderr, "headers.own.set.Date: today: want another field") != 1 {
+	c.write(strings.ReplaceAll(top, "{generated: {set: {", "{generated: {set: {Date: today, ") + rest)
+	if got := c.reload(); got.code != exitUsage || strings.Count(got.stderr, "headers.generated.set.Date: today: want another field") != 1 {
 		t.Errorf("reload: got %+v", got)
 	}
 	f("/a", "", "403 [max-age=9] [new] [no-store]")
@@ -65,7 +65,7 @@ func TestAnIDOfOurOwnAnswerIsThatOfTheLog(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "access.log")
 	s := serveTLS(t, "http://127.0.0.1:9", fmt.Sprintf(`
 access_log: {path: %q, format: template, template: "{protocol} {target} {status} {request_id}"}
-headers: {own: {set: {X-Id: "{request_id}", X-Who: "{client} {hostport}{uri}"}}}
+headers: {generated: {set: {X-Id: "{request_id}", X-Who: "{client} {hostport}{uri}"}}}
 routes: [{name: site, match: {path_prefix: /site}, origin: app}]
 `, log))
 	var want []string

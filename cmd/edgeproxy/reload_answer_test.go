@@ -23,7 +23,7 @@ func TestReloadEndsByWhetherTheFileWasApplied(t *testing.T) {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		return lines[len(lines)-1]
 	}
-	got := c.change(withPorts(good + "limits: {ranges: 4, write_idle: 20s}\ncache_status: {send: none}\n"))
+	got := c.change(withPorts(good + "limits: {ranges: 4, write_idle_timeout: 20s}\ncache_status: {send: none}\n"))
 	if want := "applied: 2 settings have changed, and 1 needs a restart"; got.code != exitDone || last(got.stdout) != want {
 		t.Errorf("got %d, %q %q, want %q at the end", got.code, got.stdout, got.stderr, want)
 	}

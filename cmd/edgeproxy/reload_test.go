@@ -93,11 +93,11 @@ routes:
 admission: {policy: always}
 cache: {memory: {max_bytes: 64MiB}}
 cache_status: {send: none}
-limits: {ranges: 4, write_idle: 20s}
+limits: {ranges: 4, write_idle_timeout: 20s}
 `, app)))
 	for _, want := range []string{
 		"reloaded: " + c.path + "\n", "changed: limits.ranges: 16 -> 4\n", "changed: cache_status.send: all -> none\n", "changed: origins.other: now ",
-		"changed: routes[other]: now ", "needs a restart: cache.memory.max_bytes: 256MiB -> 64MiB\n", "needs a restart: limits.write_idle: 30s -> 20s\n",
+		"changed: routes[other]: now ", "needs a restart: cache.memory.max_bytes: 256MiB -> 64MiB\n", "needs a restart: limits.write_idle_timeout: 30s -> 20s\n",
 	} {
 		if got.code != exitDone || !strings.Contains(got.stdout, want) {
 			t.Errorf("got %d, %q %q, want %q in it", got.code, got.stdout, got.stderr, want)

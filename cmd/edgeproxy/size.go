@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"edgeproxy/internal/admission/size"
 )
@@ -22,15 +21,15 @@ type sizeFlags struct {
 func sizeCommand() *cobra.Command {
 	var f sizeFlags
 	cmd := &cobra.Command{
-		Use:   "size --keys N --fpr P",
+		Use:   "size --keys N --false-positive-rate P",
 		Short: "Compute a Bloom filter's keys, false positive rate or memory from the other two",
-		Long: "Give two of the keys (--keys), the false positive rate (--fpr) and the memory\n" +
-			"(--memory for all of it, or --bits for one filter) of a Bloom filter. size computes\n" +
-			"the third, for one filter and for the sliding window of several generations, in\n" +
-			"textbook layouts and in the proxy's own.",
-		Example: "  edgeproxy size --keys 1M --fpr 1%\n" +
+		Long: "Give two of the keys (--keys), the false positive rate (--false-positive-rate)\n" +
+			"and the memory (--memory for all of it, or --bits for one filter) of a Bloom\n" +
+			"filter. size computes the third, for one filter and for the sliding window of\n" +
+			"several generations, in textbook layouts and in the proxy's own.",
+		Example: "  edgeproxy size --keys 1M --false-positive-rate 1%\n" +
 			"  edgeproxy size --keys 1M --memory 4MiB --generations 3\n" +
-			"  edgeproxy size --fpr 0.001 --bits 12M --layout split-block --plot size.html",
+			"  edgeproxy size --false-positive-rate 0.001 --bits 12M --layout split-block --plot size.html",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			request, err := f.request()
@@ -45,8 +44,7 @@ func sizeCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.keys, "keys", "", "distinct keys of one filter or generation: 1000000, 1e6 or 1M")
-	flags.StringVar(&f.rate, "fpr", "", "false positive rate of the filter, and of the window when it is full: 0.01 or 1%; up to 0.5. Also --false-positive-rate, as in simulate")
-	flags.SetNormalizeFunc(longRate)
+	flags.StringVar(&f.rate, "false-positive-rate", "", "false positive rate of the filter, and of the window when it is full: 0.01 or 1%; up to 0.5")
 	flags.StringVar(&f.bits, "bits", "", "bits m of one filter or generation: 12000000, 12M, or a size such as 12MiB")
 	flags.StringVar(&f.memory, "memory", "", "memory of the filter, or of all generations together: 12MiB")
 	flags.IntVar(&f.hashes, "hashes", 0, "number of hashes k (textbook layouts only; default: the best)")
@@ -55,14 +53,6 @@ func sizeCommand() *cobra.Command {
 	flags.StringVar(&f.plot, "plot", "", "write a page with the curves of the rate to this `FILE` (HTML)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON document")
 	return cmd
-}
-
-// longRate makes the name that simulate and the configuration have for the rate another one for --fpr.
-func longRate(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	if name == "false-positive-rate" {
-		name = "fpr"
-	}
-	return pflag.NormalizedName(name)
 }
 
 // sizeAnswer is an answer that can be written.

@@ -21,7 +21,7 @@ func (f sizeFlags) request() (size.Request, error) {
 	}
 	var errs [4]error
 	r.Keys, errs[0] = parseFlag(f.keys, "--keys", parseSizeNumber)
-	r.Rate, errs[1] = parseFlag(f.rate, "--fpr", parseRate)
+	r.Rate, errs[1] = parseFlag(f.rate, "--false-positive-rate", parseRate)
 	r.Bits, errs[2] = parseFlag(f.bits, "--bits", parseBits)
 	r.Bytes, errs[3] = parseFlag(f.memory, "--memory", parseMemory)
 	if err := errors.Join(errs[:]...); err != nil {
@@ -47,7 +47,7 @@ func (f sizeFlags) twoOfThree() error {
 	for _, g := range []struct {
 		name string
 		set  bool
-	}{{"--keys", f.keys != ""}, {"--fpr", f.rate != ""}, {"--bits or --memory", f.bits+f.memory != ""}} {
+	}{{"--keys", f.keys != ""}, {"--false-positive-rate", f.rate != ""}, {"--bits or --memory", f.bits+f.memory != ""}} {
 		if g.set {
 			given = append(given, g.name)
 		} else {
@@ -56,13 +56,13 @@ func (f sizeFlags) twoOfThree() error {
 	}
 	switch len(given) {
 	case 0:
-		return errors.New("size wants two of --keys, --fpr and --memory (or --bits), and computes the third")
+		return errors.New("size wants two of --keys, --false-positive-rate and --memory (or --bits), and computes the third")
 	case 1:
 		return fmt.Errorf("%s alone: size wants two of the three, so add %s", given[0], strings.Join(missing, ", or "))
 	case 2:
 		return nil
 	}
-	return errors.New("--keys, --fpr and the memory are all given: any two make the third, so leave one out")
+	return errors.New("--keys, --false-positive-rate and the memory are all given: any two make the third, so leave one out")
 }
 
 // chosenLayouts returns the layouts that --layout names. Without --layout it

@@ -67,7 +67,7 @@ func sizeNear(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func TestSizeGivesTheFiguresOfTheLiterature(t *testing.T) {
-	d := sized(t, "--keys", "1M", "--fpr", "1%")
+	d := sized(t, "--keys", "1M", "--false-positive-rate", "1%")
 	textbook := d.of(t, "textbook")
 	if textbook.Filter.Hashes != 7 {
 		t.Errorf("hashes at 1 %%: got %d, want 7", textbook.Filter.Hashes)
@@ -75,7 +75,7 @@ func TestSizeGivesTheFiguresOfTheLiterature(t *testing.T) {
 	sizeNear(t, "bits a key at 1 %, a whole number of hashes", textbook.Filter.BitsPerKey, 9.593, 0.001)
 	sizeNear(t, "split block at 1 %", d.of(t, "split-block").Filter.BitsPerKey, 10.5, 0.05)
 	sizeNear(t, "partitioned, bits more than one array", float64(d.of(t, "partitioned").Filter.Bits-textbook.Filter.Bits), 3.5, 3.5)
-	if got := runSizeWith(t, "--keys", "1M", "--fpr", "1%"); !strings.Contains(got.stdout, "at 1 %: 9.585 bits/key, with 6.64 hashes.") {
+	if got := runSizeWith(t, "--keys", "1M", "--false-positive-rate", "1%"); !strings.Contains(got.stdout, "at 1 %: 9.585 bits/key, with 6.64 hashes.") {
 		t.Errorf("got\n%s\nwant the bound of 9.585 bits a key", got.stdout)
 	}
 
@@ -95,7 +95,7 @@ func TestSizeGivesTheFiguresOfTheLiterature(t *testing.T) {
 func TestSizeOfTheWindow(t *testing.T) {
 	f := func(generations string, textbook, block float64) {
 		t.Helper()
-		d := sized(t, "--keys", "1M", "--fpr", "0.01", "--generations", generations)
+		d := sized(t, "--keys", "1M", "--false-positive-rate", "0.01", "--generations", generations)
 		sizeNear(t, generations+" generations, textbook", d.of(t, "textbook").Window.BitsPerKey, textbook, 0.06)
 		sizeNear(t, generations+" generations, split block", d.of(t, "split-block").Window.BitsPerKey, block, 0.06)
 		for _, e := range d.Results {
@@ -126,7 +126,7 @@ func TestSizeAgreesWithItselfInEveryDirection(t *testing.T) {
 			return sized(t, append(append(args, "--layout", layout), extra...)...).of(t, layout)
 		}
 		n, p := fmt.Sprint(keys), fmt.Sprint(rate)
-		start := ask("--keys", n, "--fpr", p)
+		start := ask("--keys", n, "--false-positive-rate", p)
 
 		check := func(what string, bits uint64, part func(sizeEntry) (sizeFilter, float64)) {
 			t.Helper()
@@ -135,7 +135,7 @@ func TestSizeAgreesWithItselfInEveryDirection(t *testing.T) {
 			if !(got <= rate && got >= rate*0.99) || full.Keys != keys {
 				t.Errorf("%s %s: %s keys in %s bits: got the rate %v, want %s", layout, what, n, m, got, p)
 			}
-			full, got = part(ask("--fpr", p, "--bits", m))
+			full, got = part(ask("--false-positive-rate", p, "--bits", m))
 			if !(got <= rate*(1+1e-9)) || full.Keys < keys || float64(full.Keys) > 1.001*float64(keys)+1 {
 				t.Errorf("%s %s: %s in %s bits: got %d keys at %v, want %s", layout, what, p, m, full.Keys, got, n)
 			}
@@ -179,43 +179,42 @@ func TestSizeSaysWhatItWants(t *testing.T) {
 		}
 	}
 
-	f("size wants two of --keys, --fpr and --memory (or --bits)")
+	f("size wants two of --keys, --false-positive-rate and --memory (or --bits)")
 	f("size wants two of --keys", "--hashes", "3")
-	f("--keys alone: size wants two of the three, so add --fpr, or --bits or --memory", "--keys", "5")
-	f("--fpr alone: size wants two of the three, so add --keys, or --bits or --memory", "--fpr", "5%")
-	f("--bits or --memory alone: size wants two of the three, so add --keys, or --fpr", "--memory", "5MiB")
-	f("any two make the third, so leave one out", "--keys", "5", "--fpr", "5%", "--bits", "5")
+	f("--keys alone: size wants two of the three, so add --false-positive-rate, or --bits or --memory", "--keys", "5")
+	f("--false-positive-rate alone: size wants two of the three, so add --keys, or --bits or --memory", "--false-positive-rate", "5%")
+	f("--bits or --memory alone: size wants two of the three, so add --keys, or --false-positive-rate", "--memory", "5MiB")
+	f("any two make the third, so leave one out", "--keys", "5", "--false-positive-rate", "5%", "--bits", "5")
 	f("--bits and --memory both give the memory", "--keys", "5", "--memory", "5MiB", "--bits", "5")
-	f(`--keys: "0": want a whole number above 0`, "--keys", "0", "--fpr", "1%")
-	f(`--keys: "1.5": want a whole number above 0`, "--keys", "1.5", "--fpr", "1%")
-	f(`--keys: "many": want a whole number, such as 1000000, 1e6 or 1M`, "--keys", "many", "--fpr", "1%")
-	f(`--keys: "1e99": want at most`, "--keys", "1e99", "--fpr", "1%")
+	f(`--keys: "0": want a whole number above 0`, "--keys", "0", "--false-positive-rate", "1%")
+	f(`--keys: "1.5": want a whole number above 0`, "--keys", "1.5", "--false-positive-rate", "1%")
+	f(`--keys: "many": want a whole number, such as 1000000, 1e6 or 1M`, "--keys", "many", "--false-positive-rate", "1%")
+	f(`--keys: "1e99": want at most`, "--keys", "1e99", "--false-positive-rate", "1%")
 	for _, rate := range []string{"1", "0", "0%", "-0.01", "99%", "0.500001", "1e-20", "1e-300", "0.9e-15", "1e-400", "Inf", "0x"} {
-		f(`--fpr: "`+rate+`": want a ratio from 1e-15 to 0.5, such as 0.01 or 1%`, "--fpr", rate, "--keys", "5")
+		f(`--false-positive-rate: "`+rate+`": want a ratio from 1e-15 to 0.5, such as 0.01 or 1%`, "--false-positive-rate", rate, "--keys", "5")
 	}
-	f("textbook: no such filter: it takes more than 2^50 bits, want a higher rate or fewer keys", "--keys", "1125899906842624", "--fpr", "1e-15")
-	f("textbook: no such filter: it takes more than 2^50 bits", "--keys", "1e14", "--fpr", "1%", "--hashes", "64")
-	f(`--fpr: "NaN": want a ratio`, "--fpr", "NaN", "--keys", "5")
+	f("textbook: no such filter: it takes more than 2^50 bits, want a higher rate or fewer keys", "--keys", "1125899906842624", "--false-positive-rate", "1e-15")
+	f("textbook: no such filter: it takes more than 2^50 bits", "--keys", "1e14", "--false-positive-rate", "1%", "--hashes", "64")
+	f(`--false-positive-rate: "NaN": want a ratio`, "--false-positive-rate", "NaN", "--keys", "5")
 	f(`--bits: "12XB": want a size with a unit`, "--bits", "12XB", "--keys", "5")
 	f(`--memory: "12": want a size with a unit`, "--memory", "12", "--keys", "5")
 	f(`--memory: "0": want a size above 0`, "--memory", "0", "--keys", "5")
-	f("--keys: ", "--keys", "x", "--fpr", "y")
-	f("--fpr: ", "--keys", "x", "--fpr", "y")
-	f("--generations: 5: want 2 to 4", "--keys", "5", "--fpr", "1%", "--generations", "5")
-	f("--hashes: 65: want 1 to 64", "--keys", "5", "--fpr", "1%", "--hashes", "65")
-	f("--hashes: the layout split-block always has 8", "--keys", "5", "--fpr", "1%", "--hashes", "8", "--layout", "split-block")
-	f(`--layout: "cuckoo": want one of textbook, partitioned, split-block, counting-line`, "--keys", "5", "--fpr", "1%", "--layout", "cuckoo")
-	f("counting-line: no such filter: the rate is out of reach", "--keys", "10k", "--fpr", "1e-14", "--layout", "textbook,counting-line")
+	f("--keys: ", "--keys", "x", "--false-positive-rate", "y")
+	f("--false-positive-rate: ", "--keys", "x", "--false-positive-rate", "y")
+	f("--generations: 5: want 2 to 4", "--keys", "5", "--false-positive-rate", "1%", "--generations", "5")
+	f("--hashes: 65: want 1 to 64", "--keys", "5", "--false-positive-rate", "1%", "--hashes", "65")
+	f("--hashes: the layout split-block always has 8", "--keys", "5", "--false-positive-rate", "1%", "--hashes", "8", "--layout", "split-block")
+	f(`--layout: "cuckoo": want one of textbook, partitioned, split-block, counting-line`, "--keys", "5", "--false-positive-rate", "1%", "--layout", "cuckoo")
+	f("counting-line: no such filter: the rate is out of reach", "--keys", "10k", "--false-positive-rate", "1e-14", "--layout", "textbook,counting-line")
 	f("split-block: no such filter: the memory is less than one block", "--keys", "5", "--bits", "255", "--layout", "split-block")
-	f("textbook: no such filter: the memory holds no key at this rate", "--fpr", "1%", "--bits", "1")
-	f(`--fpr: "2": want a ratio`, "--false-positive-rate", "2", "--keys", "5")
-	f("unexpected argument", "--keys", "5", "--fpr", "1%", "extra")
+	f("textbook: no such filter: the memory holds no key at this rate", "--false-positive-rate", "1%", "--bits", "1")
+	f("unexpected argument", "--keys", "5", "--false-positive-rate", "1%", "extra")
 	f("unknown flag", "--kyes", "5")
 }
 
 // A layout that nobody asked for by name may have no solution.
 func TestSizeShowsWhatLayoutsCannotDo(t *testing.T) {
-	got := runSizeWith(t, "--keys", "10k", "--fpr", "1e-14")
+	got := runSizeWith(t, "--keys", "10k", "--false-positive-rate", "1e-14")
 	for _, want := range []string{
 		"\n  counting-line       –       –            –         –          –           –\n",
 		"\ncounting-line: no such filter: the rate is out of reach within 2^34 cells, want a higher one or fewer keys.\n",
@@ -225,7 +224,7 @@ func TestSizeShowsWhatLayoutsCannotDo(t *testing.T) {
 			t.Errorf("got %d\n%s\nwant %q in it", got.code, got.stdout, want)
 		}
 	}
-	if d := sized(t, "--keys", "10k", "--fpr", "1e-14"); d.Config != nil || d.Results[3].Error == "" || d.Results[3].Filter != nil {
+	if d := sized(t, "--keys", "10k", "--false-positive-rate", "1e-14"); d.Config != nil || d.Results[3].Error == "" || d.Results[3].Filter != nil {
 		t.Errorf("got %+v, want no configuration and an error for the counting line", d)
 	}
 }
@@ -242,9 +241,9 @@ func TestSizePrints(t *testing.T) {
 		}
 	}
 
-	f("size_keys_rate.txt", "--keys", "1M", "--fpr", "1%")
+	f("size_keys_rate.txt", "--keys", "1M", "--false-positive-rate", "1%")
 	f("size_keys_memory.txt", "--keys", "1M", "--memory", "4MiB", "--generations", "3", "--layout", "textbook,counting-line")
-	f("size_rate_bits.txt", "--fpr", "0.001", "--bits", "12M", "--hashes", "5")
+	f("size_rate_bits.txt", "--false-positive-rate", "0.001", "--bits", "12M", "--hashes", "5")
 }
 
 // filterBytes is the memory of the filter that the proxy builds.
@@ -294,15 +293,15 @@ func TestSizeSettingIsOneTheProxyTakes(t *testing.T) {
 		}
 	}
 
-	f("--keys", "1M", "--fpr", "0.01")
+	f("--keys", "1M", "--false-positive-rate", "0.01")
 	f("--keys", "1M", "--memory", "4MiB")
 	f("--keys", "1M", "--memory", "4MiB", "--generations", "3", "--layout", "textbook")
-	f("--fpr", "0.001", "--memory", "4MiB", "--generations", "4")
-	f("--fpr", "0.01", "--bits", "12M")
-	f("--keys", "200k", "--fpr", "0.0001")
-	f("--keys", "200k", "--fpr", "0.01", "--layout", "counting-line")
+	f("--false-positive-rate", "0.001", "--memory", "4MiB", "--generations", "4")
+	f("--false-positive-rate", "0.01", "--bits", "12M")
+	f("--keys", "200k", "--false-positive-rate", "0.0001")
+	f("--keys", "200k", "--false-positive-rate", "0.01", "--layout", "counting-line")
 	f("--keys", "200k", "--memory", "4MB", "--layout", "counting-line")
-	f("--fpr", "0.02", "--memory", "4MB", "--layout", "counting-line")
+	f("--false-positive-rate", "0.02", "--memory", "4MB", "--layout", "counting-line")
 }
 
 func TestSizeSaysWhyThereIsNoSetting(t *testing.T) {
@@ -314,10 +313,10 @@ func TestSizeSaysWhyThereIsNoSetting(t *testing.T) {
 		}
 	}
 
-	f("the proxy's layouts have a number of hashes of their own.", "--keys", "1M", "--fpr", "1%", "--hashes", "5")
-	f("the keys are more than the 1000000000 of a generation", "--keys", "1000000001", "--fpr", "1%")
+	f("the proxy's layouts have a number of hashes of their own.", "--keys", "1M", "--false-positive-rate", "1%", "--hashes", "5")
+	f("the keys are more than the 1000000000 of a generation", "--keys", "1000000001", "--false-positive-rate", "1%")
 	f("the rate is above 0.5, the highest", "--keys", "1M", "--memory", "100KiB")
-	f("the memory holds no key at this rate", "--fpr", "1e-12", "--memory", "64B")
+	f("the memory holds no key at this rate", "--false-positive-rate", "1e-12", "--memory", "64B")
 }
 
 func TestSizePlotIsOneFile(t *testing.T) {
@@ -349,16 +348,16 @@ func TestSizePlotIsOneFile(t *testing.T) {
 		}
 	}
 
-	f("--keys", "1M", "--fpr", "1%")
-	f("--keys", "1M", "--fpr", "1%", "--json")
+	f("--keys", "1M", "--false-positive-rate", "1%")
+	f("--keys", "1M", "--false-positive-rate", "1%", "--json")
 	f("--keys", "1", "--bits", "512")
 	f("--keys", "1M", "--bits", "1", "--hashes", "1", "--layout", "textbook")
-	f("--fpr", "1e-14", "--memory", "1GiB", "--layout", "split-block")
-	f("--keys", "1e12", "--fpr", "50%", "--hashes", "64")
+	f("--false-positive-rate", "1e-14", "--memory", "1GiB", "--layout", "split-block")
+	f("--keys", "1e12", "--false-positive-rate", "50%", "--hashes", "64")
 
 	wrong := func(path, says string) {
 		t.Helper()
-		got := runSizeWith(t, "--keys", "5", "--fpr", "1%", "--plot", path)
+		got := runSizeWith(t, "--keys", "5", "--false-positive-rate", "1%", "--plot", path)
 		if got.code != exitUsage || !strings.Contains(got.stderr, says) || got.stdout != "" {
 			t.Errorf("--plot %s: got %d %q %q, want %d and %q before any work", path, got.code, got.stdout, got.stderr, exitUsage, says)
 		}

@@ -16,7 +16,7 @@ import (
 // stallSize is more than the socket buffers of both sides hold.
 const stallSize = 7 << 20
 
-// stallIdle is write_idle. A busy machine keeps a client from reading for a second or two.
+// stallIdle is write_idle_timeout. A busy machine keeps a client from reading for a second or two.
 const stallIdle = 6 * time.Second
 
 // serveStalls starts the proxy before an origin whose /hit is stored and whose /stream is
@@ -34,7 +34,7 @@ func serveStalls(t *testing.T) *server {
 listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
 origins: {app: {servers: [%q]}}
-limits: {write_idle: %v}
+limits: {write_idle_timeout: %v}
 `, origin.URL, stallIdle))
 	s := serveBinary(t, "-c", file)
 	for range 2 {
@@ -70,7 +70,7 @@ func TestAStalledReaderIsLetGo(t *testing.T) {
 	}
 }
 
-// The whole takes several times write_idle, and each step is well below it.
+// The whole takes several times write_idle_timeout, and each step is well below it.
 func TestAReaderThatMakesProgressGetsAll(t *testing.T) {
 	t.Parallel()
 	s := serveStalls(t)

@@ -116,7 +116,7 @@ func TestCheckSaidNothingOfFilesWhileASettingWasWrong(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "edge.yaml", `origins: {app: {servers: ["http://127.0.0.1:9"], tls: {ca: /nowhere/ca.pem}}}
 admin: {token_file: /nowhere/token}
-limits: {header_bytes: much, spool: /nowhere/spool}
+limits: {header_bytes: much, spool_path: /nowhere/spool}
 admission: {state: /nowhere/state, polcy: always}
 access_log: {path: /nowhere/log}
 `)
@@ -127,7 +127,7 @@ access_log: {path: /nowhere/log}
 		places = append(places, parts[0]+" "+parts[1])
 	}
 	want := []string{ // not the file of a section that has to go
-		"1:50 origins.app.tls", "2:21 admin.token_file", "3:24 limits.header_bytes", "3:37 limits.spool", "4:20 admission.state", "4:36 admission.polcy", "5:20 access_log.path",
+		"1:50 origins.app.tls", "2:21 admin.token_file", "3:24 limits.header_bytes", "3:42 limits.spool_path", "4:20 admission.state", "4:36 admission.polcy", "5:20 access_log.path",
 	}
 	if got.code != exitUsage || !slices.Equal(places, want) {
 		t.Errorf("got %d and\n%s\nwant %d and %q", got.code, got.stderr, exitUsage, want)

@@ -10,7 +10,7 @@ import (
 func TestSightAlsoDecidesAsSightDoes(t *testing.T) {
 	open := false
 	options := Options{
-		SecondHit: section(time.Hour, 1000), Counting: section(time.Hour, 1000), OpenBelow: func() bool { return open },
+		SecondHit: section(time.Hour, 1000), Counting: section(time.Hour, 1000), WarmingUp: func() bool { return open },
 	}
 	g, other := newGate(t, options), newGate(t, options)
 	for _, r := range []Rule{secondHit, more4, {Policy: Always}, {Policy: Never}} {

@@ -25,7 +25,7 @@ type Gate struct {
 	numbered atomic.Int64 // sightings under policies that use their number
 
 	fit       *fit.Fit
-	openBelow func() bool // nil: never open
+	warmingUp func() bool // nil: never open
 	keeper    *keeper     // nil: nothing is saved
 	problems  []error
 	once      sync.Once
@@ -42,7 +42,7 @@ func New(o Options, now time.Time) (*Gate, error) {
 	if o.State != nil {
 		o.Restore.requireSeed(o.State.Seed)
 	}
-	g := &Gate{openBelow: o.OpenBelow, fit: o.Restore.fit(o.TierBytes, o.Held)}
+	g := &Gate{warmingUp: o.WarmingUp, fit: o.Restore.fit(o.TierBytes, o.Held)}
 	var err error
 	if g.secondHit, g.seen, err = build(secondHitKind(), o.SecondHit, o, g.fit, now); err != nil {
 		return nil, err
@@ -236,8 +236,8 @@ func (g *Gate) note(body int64, heldBack bool) {
 }
 
 // Open reports whether the gate is open now because the cache is nearly empty
-// (Options.OpenBelow).
-func (g *Gate) Open() bool { return g.openBelow != nil && g.openBelow() }
+// (Options.WarmingUp).
+func (g *Gate) Open() bool { return g.warmingUp != nil && g.warmingUp() }
 
 // StartSaving makes the gate save every StateOptions.Every from now on, in a goroutine of its own, and a last time when
 // it is closed. Its owner calls it once it serves: a process that fails before that, or runs beside another for a

@@ -12,7 +12,7 @@ func TestAnOpenGateAdmitsWhatTheRuleWouldNot(t *testing.T) {
 	asked := 0
 	g := newGate(t, Options{
 		SecondHit: section(time.Hour, 1000), Counting: section(time.Hour, 1000),
-		OpenBelow: func() bool { asked++; return open },
+		WarmingUp: func() bool { asked++; return open },
 	})
 	f := func(r Rule, key uint64, want Verdict, wantAsked int) {
 		t.Helper()
@@ -36,10 +36,10 @@ func TestAnOpenGateAdmitsWhatTheRuleWouldNot(t *testing.T) {
 	f(secondHit, 1, Verdict{Admit: true}, 0)
 }
 
-func TestOpenIsWhatOpenBelowSays(t *testing.T) {
-	f := func(openBelow func() bool, want bool) {
+func TestOpenIsWhatWarmingUpSays(t *testing.T) {
+	f := func(warmingUp func() bool, want bool) {
 		t.Helper()
-		if got := newGate(t, Options{OpenBelow: openBelow}).Open(); got != want {
+		if got := newGate(t, Options{WarmingUp: warmingUp}).Open(); got != want {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}

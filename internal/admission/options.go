@@ -52,10 +52,10 @@ type Options struct {
 	// step panics: the next step runs nevertheless. Nil runs steps unguarded.
 	Guard func(step func())
 
-	// OpenBelow, if not nil, reports whether the gate is open because the cache is still too empty to refuse anything.
+	// WarmingUp, if not nil, reports whether the gate is open because the cache is still too empty to refuse anything.
 	// It is called for every sighting that would be refused, except those of policy Never. It must be fast and safe for
 	// concurrent use. Sightings are recorded nevertheless.
-	OpenBelow func() bool
+	WarmingUp func() bool
 
 	// State, if not nil, keeps the filters in a file, from Gate.StartSaving on.
 	State *StateOptions

@@ -64,7 +64,7 @@ type Edge struct {
 	spans      *spans.Exporter
 	listeners  []*dataListener // one for each address of the configuration
 	acme       *acme.Manager   // nil: no certificates by ACME
-	spool      *spool.Spool    // nil: limits.spool is not set
+	spool      *spool.Spool    // nil: limits.spool_path is not set
 
 	diskFailure error // why a configured disk tier is not in use
 
@@ -173,7 +173,7 @@ func (e *Edge) build() error {
 		return err
 	}
 	if e.spool, err = newSpool(e.config); err != nil {
-		return fmt.Errorf("limits.spool: %w", err)
+		return fmt.Errorf("limits.spool_path: %w", err)
 	}
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, first)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
@@ -278,7 +278,7 @@ func (e *Edge) Listen() (err error) {
 // open opens an address, or takes over an inherited socket.
 func (e *Edge) open(l config.Listen, limiter *listen.ConnLimiter) (net.Listener, error) {
 	o := listen.Options{
-		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
+		Address: l.Address, Mode: l.SocketMode, WriteIdleTimeout: e.config.Limits.WriteIdleTimeout,
 		Listen: e.seams.Listen, Inherited: e.inherited, Limiter: limiter, Mute: l.TLS, Panics: e.panics, Log: e.log,
 	}
 	if l.ProxyProtocol {

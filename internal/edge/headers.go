@@ -13,27 +13,27 @@ import (
 
 // headerRules returns a route's header rules. Its error joins a
 // *field.RuleError for each fault of the first bad section: request, response, own.
-func headerRules(h config.Headers) (request, response, own fieldrules.Rules, err error) {
+func headerRules(h config.Headers) (request, response, generated fieldrules.Rules, err error) {
 	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Only, h.Request.Set); err != nil {
-		return request, response, own, fmt.Errorf("headers.request: %w", err)
+		return request, response, generated, fmt.Errorf("headers.request: %w", err)
 	}
 	if response, err = fieldrules.ForResponses(h.Response.Remove, h.Response.Set); err != nil {
-		return request, response, own, fmt.Errorf("headers.response: %w", err)
+		return request, response, generated, fmt.Errorf("headers.response: %w", err)
 	}
-	if own, err = fieldrules.ForOwn(h.Own.Set); err != nil {
-		return request, response, own, fmt.Errorf("headers.own: %w", err)
+	if generated, err = fieldrules.ForGenerated(h.Generated.Set); err != nil {
+		return request, response, generated, fmt.Errorf("headers.generated: %w", err)
 	}
-	return request, response, own, nil
+	return request, response, generated, nil
 }
 
-// ownRules returns the top-level headers.own rules, for generated responses without a route. They were checked when the
+// generatedRules returns the top-level headers.generated rules, for generated responses without a route. They were checked when the
 // file was loaded.
-func ownRules(c *config.Config) fieldrules.Rules {
-	own, err := fieldrules.ForOwn(c.Headers.Own.Set)
+func generatedRules(c *config.Config) fieldrules.Rules {
+	generated, err := fieldrules.ForGenerated(c.Headers.Generated.Set)
 	if err != nil {
 		return fieldrules.Rules{}
 	}
-	return own
+	return generated
 }
 
 // headerFaults checks the top-level header rules, and the effective ones of each route.
@@ -43,16 +43,16 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 	faults = append(faults, headerFaultsAt(c, "", "headers.request", top.Request.Remove, top.Request.Remove, top.Request.Only, err)...)
 	_, err = fieldrules.ForResponses(top.Response.Remove, top.Response.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response.Remove, top.Response.Remove, nil, err)...)
-	_, err = fieldrules.ForOwn(top.Own.Set)
-	faults = append(faults, headerFaultsAt(c, "", "headers.own", nil, nil, nil, err)...)
+	_, err = fieldrules.ForGenerated(top.Generated.Set)
+	faults = append(faults, headerFaultsAt(c, "", "headers.generated", nil, nil, nil, err)...)
 	for i := range c.Routes {
 		r, at := &c.Routes[i], fmt.Sprintf("routes[%d].", i)
 		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Only, r.Headers.Request.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request.Remove, top.Request.Remove, r.Headers.Request.Only, err)...)
 		_, err = fieldrules.ForResponses(r.Headers.Response.Remove, r.Headers.Response.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response.Remove, top.Response.Remove, nil, err)...)
-		_, err = fieldrules.ForOwn(r.Headers.Own.Set)
-		faults = append(faults, headerFaultsAt(c, at, "headers.own", nil, nil, nil, err)...)
+		_, err = fieldrules.ForGenerated(r.Headers.Generated.Set)
+		faults = append(faults, headerFaultsAt(c, at, "headers.generated", nil, nil, nil, err)...)
 		faults = append(faults, keyedFieldFaults(c, at, r, &request)...)
 	}
 	return withoutDuplicates(faults)

@@ -30,20 +30,20 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 	for _, name := range []string{
 		"Content-Length", "transfer-encoding", "Connection", "Keep-Alive", "Trailer", "Upgrade", "Content-Encoding", "Content-Range", "Date", "Via", "Age", "Cache-Status", "Proxy-Authenticate",
 	} {
-		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.own.set.%s: x: %s", len("  headers: {own: {set: {")+len(name)+3, name, free))
+		f(name, "  headers: {generated: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.generated.set.%s: x: %s", len("  headers: {generated: {set: {")+len(name)+3, name, free))
 	}
 	for _, name := range []string{"Allow", "location", "Retry-After", "WWW-Authenticate", "Www_Authenticate"} {
-		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one depends on the status, and edgeproxy sets it itself",
-			len("  headers: {own: {set: {")+len(name)+3, name))
+		f(name, "  headers: {generated: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.generated.set.%s: x: want another field: this one depends on the status, and edgeproxy sets it itself",
+			len("  headers: {generated: {set: {")+len(name)+3, name))
 	}
 	for _, name := range []string{"Content-Type", "content-language", "ETag", "Last-Modified", "Accept-Ranges", "Content-Disposition", "Surrogate-Key", "Cache-Tag", "Content-Digest"} {
-		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf(
-			"e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one describes the content of one response; for the response of a route use respond.headers",
-			len("  headers: {own: {set: {")+len(name)+3, name))
+		f(name, "  headers: {generated: {set: {"+name+": x}}}\n", fmt.Sprintf(
+			"e.yaml:5:%d: routes[0].headers.generated.set.%s: x: want another field: this one describes the content of one response; for the response of a route use respond.headers",
+			len("  headers: {generated: {set: {")+len(name)+3, name))
 	}
-	f("good for our own", "  headers: {own: {set: {strict-transport-security: max-age=1, Content-Security-Policy: \"default-src 'self'\", Access-Control-Allow-Origin: \"*\", Cache-Control: max-age=9, Vary: Origin, Set-Cookie: a=b}}}\n")
-	f("no value of our own", "  headers: {own: {set: {X-A: \"\"}}}\n", `e.yaml:5:30: routes[0].headers.own.set.X-A: "": `+value)
-	f("twice of our own", "  headers: {own: {set: {X-A: a, x-a: b}}}\n", `e.yaml:5:38: routes[0].headers.own.set.x-a: b: want each field once, whatever its case`)
+	f("good for our own", "  headers: {generated: {set: {strict-transport-security: max-age=1, Content-Security-Policy: \"default-src 'self'\", Access-Control-Allow-Origin: \"*\", Cache-Control: max-age=9, Vary: Origin, Set-Cookie: a=b}}}\n")
+	f("no value of our own", "  headers: {generated: {set: {X-A: \"\"}}}\n", `e.yaml:5:36: routes[0].headers.generated.set.X-A: "": `+value)
+	f("twice of our own", "  headers: {generated: {set: {X-A: a, x-a: b}}}\n", `e.yaml:5:44: routes[0].headers.generated.set.x-a: b: want each field once, whatever its case`)
 	f("a bare star", "  headers: {request: {remove: [\"*\"]}}\n", "e.yaml:5:32: routes[0].headers.request.remove[0]: *: "+token)
 	f("no value", "  headers: {request: {set: {X-A: \"\"}}}\n", `e.yaml:5:34: routes[0].headers.request.set.X-A: "": `+value)
 	f("the only fields", "  headers: {request: {only: [Accept*, \"*\"]}}\n  cache: {key: {headers: [X-Lang]}}\n")

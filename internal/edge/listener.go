@@ -56,7 +56,7 @@ func (d *dataListener) open(e *Edge) (err error) {
 	d.h2 = http2.NewServer(http2.Options{
 		Engine: d.proxy, Admit: e.admitStream, Done: func() { e.streams.Add(-1) }, Peer: e.peers.Of,
 		Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
-		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
+		HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout, WriteIdleTimeout: limits.WriteIdleTimeout,
 		Send: paceOf(limits.SendRate), Slow: func() { e.slowStreams.Add(1) },
 		State: e.onHTTP2State, Panics: e.panics, Log: e.log,
 	})

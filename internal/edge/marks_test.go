@@ -27,17 +27,17 @@ var instead = map[string]string{
 	"listen[0].address": `"unix:/run/other.sock"`, "listen[1].address": `"127.0.0.1:8"`, "listen[2].address": `"127.0.0.1:7"`,
 	"listen[0].trusted_proxies": "[10.0.0.0/9]", "listen[0].proxy_protocol": "", "admin.address": `"unix:/run/other.sock"`,
 	"tls.certificates[0].certificate": "edge.pem", "tls.certificates[0].key": "edge.key",
-	"tls.acme.names": "[www.example.com]", "tls.acme.agree": "", "tls.acme.storage": "other",
+	"tls.acme.names": "[www.example.com]", "tls.acme.accept_terms": "", "tls.acme.storage": "other",
 	"routes[0].access.basic_auth.users_file": "others", "access.basic_auth.users_file": "others", "access.basic_auth.enabled": "",
-	"headers.response.set": "{X-Content-Type-Options: other, X-New: a}",
-	"headers.own.set":      "{Strict-Transport-Security: max-age=2, X-Own: other}",
-	"origins.shop.servers": `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
+	"headers.response.set":  "{X-Content-Type-Options: other, X-New: a}",
+	"headers.generated.set": "{Strict-Transport-Security: max-age=2, X-Own: other}",
+	"origins.shop.servers":  `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
 	"origins.shop.servers[0].url": `"https://10.0.0.1:9009"`, "origins.shop.health.path": "/other", "origins.shop.tls.certificate": "", "origins.shop.tls.key": "",
 	"routes[0].name": "a", "routes[1].name": "b", "routes[2].name": "c", "routes[3].name": "d", "routes[4].name": "e", "routes[5].name": "f", "routes[6].name": "g",
 	"routes[0].origin": "shop", "routes[1].origin": "media", "routes[2].origin": "media", "routes[3].origin": "media", "routes[4].origin": "media", "routes[0].admission.policy": "", "routes[2].admission.policy": "never",
 	"routes[5].redirect.to": "https://{host}/", "routes[6].respond.status": "404", "routes[0].cache.no_vary_search": "false", "routes[0].cache.store_post_answers": "false",
 	"admission.policy": "never", "admission.second_hit.window": "", "admission.shadow": "[{policy: always}]",
-	"metrics.top.entries": "7", "limits.spool": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.path": "other.log", "access_log.format": "", "access_log.template": "\"{host}\"",
+	"metrics.top.entries": "7", "limits.spool_path": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.path": "other.log", "access_log.format": "", "access_log.template": "\"{host}\"",
 	"tracing.endpoint":           "https://other.example",
 	"routes[0].compress.codings": "", "routes[1].cache.slice": "", "routes[2].cache.slice": "", "routes[3].cache.slice": "", "routes[4].cache.slice": "", // codings stand beside no slice
 }
@@ -155,15 +155,15 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 			f.Headers = append(f.Headers, a.Fields.Set())
 			a.Fields = fieldrules.Rules{}
 		}
-		f.Headers = append(f.Headers, rs[i].Own.Set())
-		rs[i].Origin, rs[i].Request, rs[i].Response, rs[i].Own = nil, fieldrules.Rules{}, fieldrules.Rules{}, fieldrules.Rules{}
+		f.Headers = append(f.Headers, rs[i].Generated.Set())
+		rs[i].Origin, rs[i].Request, rs[i].Response, rs[i].Generated = nil, fieldrules.Rules{}, fieldrules.Rules{}, fieldrules.Rules{}
 	}
 	l := &live{config: c, routes: rs}
 	l.purges, err = purgeToken(c)
 	must(err)
 	f.Live = liveOptions(l)
-	f.Headers = append(f.Headers, f.Live.Own.Set())
-	f.Live.Own = fieldrules.Rules{}
+	f.Headers = append(f.Headers, f.Live.Generated.Set())
+	f.Live.Generated = fieldrules.Rules{}
 	l.token, err = AdminToken(c)
 	must(err)
 	a := e.adminOptions(l)
@@ -174,7 +174,7 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 	}
 	f.Level, f.Files = c.Log.Level.String(), c.TLS.Certificates
 	eviction, optimise := evictionOf(&c.Cache.Memory)
-	f.Others = []any{c.Admission.OpenBelow, c.Shutdown, spanTarget(c), eviction, optimise}
+	f.Others = []any{c.Admission.WarmUpBelow, c.Shutdown, spanTarget(c), eviction, optimise}
 	return f
 }
 

@@ -70,8 +70,8 @@ func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission
 				"filter", filter, "objects", objects, "sightings", sightings)
 		},
 	}
-	o.OpenBelow = func() bool {
-		below := e.now.Load().config.Admission.OpenBelow
+	o.WarmingUp = func() bool {
+		below := e.now.Load().config.Admission.WarmUpBelow
 		return below > 0 && e.gatedTierFill() < below
 	}
 	if path := e.config.Admission.State; path != "" {
@@ -130,7 +130,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
-		request, response, own, err := headerRules(r.Headers)
+		request, response, generated, err := headerRules(r.Headers)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
@@ -153,7 +153,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Name: r.Name, Match: matchOf(&r.Match),
 			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
-			Request: request, Response: response, Own: own, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies, KeepCookies: r.Cache.KeepCookies,
+			Request: request, Response: response, Generated: generated, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies, KeepCookies: r.Cache.KeepCookies,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
@@ -195,7 +195,7 @@ func cachingOptions(c config.Caching) rfc9111.Options {
 		BoundErrors: true, ErrorMaxTTL: c.ErrorMaxTTL,
 		SetCookie: setCookie(c.SetCookie), SurrogateControl: c.SurrogateControl,
 		Stale: rfc9111.Stale{
-			OriginFailure: c.Stale.OriginFailure, ServerError: c.Stale.ServerError,
+			OriginFailure: c.Stale.OriginFailure, IfError: c.Stale.IfError,
 			WhileRevalidate: c.Stale.WhileRevalidate, Keep: c.Stale.Keep,
 		},
 	}
@@ -249,7 +249,7 @@ func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {
 	o := proxy.Options{
 		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(first), Store: e.store, Hasher: hasher, Purges: e.purges, Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
-		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle(c),
+		ClientShare: c.Limits.OriginShare, WriteIdleTimeout: writeIdleTimeout(c),
 		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate), Copies: e.copies,
 		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
@@ -267,9 +267,9 @@ func liveOptions(from *live) proxy.Live {
 	c := from.config
 	l := &c.Limits
 	return proxy.Live{
-		Routes: from.routes, Own: ownRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
+		Routes: from.routes, Generated: generatedRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
 		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges, RangeAmplification: int64(l.RangeAmplification),
-		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
+		ReadIdleTimeout: l.ReadIdleTimeout, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdleTimeout: l.UpgradeIdleTimeout,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow, PurgeToken: from.purges,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
 		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample, Sampler: sampler(&c.Tracing),

@@ -19,10 +19,10 @@ routes:
       response: {set: {X-Id: "{request_id}", X-Who: "{client}", NEL: '{"max_age":1}'}}
     match: {path_prefix: /a}
   - {name: b, respond: {status: 200, headers: {X-Id: "{request_id}", X-Bad: "}"}}}
-headers: {own: {set: {X-Id: "{client} {request_id}", X-No: "{status}"}}}
+headers: {generated: {set: {X-Id: "{client} {request_id}", X-No: "{status}"}}}
 `), "\n")
 	for i, want := range []string{
-		"e.yaml:10:60: headers.own.set.X-No: {status}: want scheme, host, hostport, port, path, query, uri, client, request_id in braces",
+		"e.yaml:10:66: headers.generated.set.X-No: {status}: want scheme, host, hostport, port, path, query, uri, client, request_id in braces",
 		"e.yaml:6:34: routes[0].headers.request.set.X-Real-IP: {remote_addr}: want scheme, host, hostport, port, path, query, uri, client" + unknown,
 		`e.yaml:7:70: routes[0].headers.response.set.NEL: {"max_age":1}: want scheme, `,
 		"e.yaml:7:30: routes[0].headers.response.set.X-Id: {request_id}: " + client,

@@ -21,7 +21,7 @@ func TestReloadLeavesNoNameWithoutACertificate(t *testing.T) {
 		return fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0", tls: true}]
 admin: {address: "127.0.0.1:0"}
-tls: {acme: {names: [%s], agree: true, directory: "https://127.0.0.1:1/dir", storage: %q}%s}
+tls: {acme: {names: [%s], accept_terms: true, directory: "https://127.0.0.1:1/dir", storage: %q}%s}
 origins: {app: {servers: ["http://127.0.0.1:9"]}}
 `, names, storage, files)
 	}

@@ -18,7 +18,7 @@ listen: [{address: "127.0.0.1:0", trusted_proxies: [10.%d.0.0/16]}, {address: "1
 admin: {address: "127.0.0.1:0", pprof: %v}
 tls: {certificates: [%s{certificate: %q, key: %q}]}
 origins: {app: {servers: [%q], max_connections: %d}}
-admission: {policy: second-hit, open_below: 0.%d}
+admission: {policy: second-hit, warm_up_below: 0.%d}
 `, i, i%2 == 0, []string{"", fmt.Sprintf("{certificate: %q, key: %q}, ", certificate, key)}[i%2], certificate, key, "http://127.0.0.1:9", i+1, i)
 	}
 	from := &Source{File: writeFile(t, "edge.yaml", file(0))}

@@ -16,8 +16,8 @@ func (e *Edge) newServer(d *dataListener) *http1.Server {
 	limits := &e.config.Limits
 	return http1.New(http1.Options{
 		Engine:      d.proxy,
-		HeaderBytes: int(limits.HeaderBytes), HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive,
-		WriteIdle: writeIdle(e.config),
+		HeaderBytes: int(limits.HeaderBytes), HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout,
+		WriteIdleTimeout: writeIdleTimeout(e.config),
 		// The listener's limiter bounds connections. It frees a slot a moment before this
 		// server does, so this bound is twice as high.
 		Connections: 2 * e.connectionLimit,
@@ -27,11 +27,11 @@ func (e *Edge) newServer(d *dataListener) *http1.Server {
 	})
 }
 
-// writeIdle bounds one write to a client. It is 0 if the kernel drops the connections of stalled clients
+// writeIdleTimeout bounds one write to a client. It is 0 if the kernel drops the connections of stalled clients
 // on every listener.
-func writeIdle(c *config.Config) time.Duration {
+func writeIdleTimeout(c *config.Config) time.Duration {
 	if listen.KernelDropsStalled && !slices.ContainsFunc(c.Listen, func(l config.Listen) bool { return l.Socket() }) {
 		return 0
 	}
-	return c.Limits.WriteIdle
+	return c.Limits.WriteIdleTimeout
 }

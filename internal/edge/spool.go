@@ -5,19 +5,19 @@ import (
 	"edgeproxy/internal/cache/spool"
 )
 
-// newSpool returns the folder of limits.spool, nil if there is none.
+// newSpool returns the folder of limits.spool_path, nil if there is none.
 func newSpool(c *config.Config) (*spool.Spool, error) {
 	l := &c.Limits
-	if l.Spool == "" {
-		return nil, nil //nolint:nilnil // limits.spool is not set
+	if l.SpoolPath == "" {
+		return nil, nil //nolint:nilnil // limits.spool_path is not set
 	}
-	return spool.New(l.Spool, int64(l.SpoolBytes))
+	return spool.New(l.SpoolPath, int64(l.SpoolBytes))
 }
 
-// spoolFaults checks the folder of limits.spool.
+// spoolFaults checks the folder of limits.spool_path.
 func spoolFaults(c *config.Config) (faults config.Errors) {
 	if _, err := newSpool(c); err != nil {
-		faults = append(faults, c.Fault("limits.spool", "want a folder that files can be made in: "+err.Error()))
+		faults = append(faults, c.Fault("limits.spool_path", "want a folder that files can be made in: "+err.Error()))
 	}
 	return faults
 }

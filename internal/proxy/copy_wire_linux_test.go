@@ -24,7 +24,7 @@ func hasCopy(t *testing.T, e *edgetest.Edge, ask func()) {
 // With the body the copy goes.
 func TestAHitFromACopyIsTheSame(t *testing.T) {
 	const size = 3 << 20
-	o := edgetest.Options{Rule: always(), MaxBytes: 160 << 20, MaxObjectBytes: 24 << 20, WriteIdle: -1}
+	o := edgetest.Options{Rule: always(), MaxBytes: 160 << 20, MaxObjectBytes: 24 << 20, WriteIdleTimeout: -1}
 	o.Origin.Address = newFilmOrigin(t, size).address
 	e := start(t, o)
 	want := ask(t, e, asGet("/film"))

@@ -98,13 +98,13 @@ func heapInUse() int64 {
 	return int64(live[0].Value.Uint64())
 }
 
-// TestStalledReaderIsDropped: a client that takes nothing for write_idle loses its
+// TestStalledReaderIsDropped: a client that takes nothing for write_idle_timeout loses its
 // connection, and with it the fetch ends.
 func TestStalledReaderIsDropped(t *testing.T) {
 	const size = 1 << 30 // more than any socket buffers hold
 	ended := make(chan struct{}, 2)
 	script := pour(fmt.Sprintf("Content-Length: %d", size), false, size)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdle: 100 * time.Millisecond}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdleTimeout: 100 * time.Millisecond}, func(c *edgetest.Conn) {
 		script(c)
 		ended <- struct{}{}
 	})
@@ -122,13 +122,13 @@ func TestStalledReaderIsDropped(t *testing.T) {
 }
 
 // TestSlowReaderGetsAll: a client that takes a little at a time, for longer than
-// write_idle altogether, gets everything. (Virtual time shows it exactly, without
+// write_idle_timeout altogether, gets everything. (Virtual time shows it exactly, without
 // the socket's buffers: TestSlowAndStalledReaders in edgetest.)
 func TestSlowReaderGetsAll(t *testing.T) {
-	testkit.Slow(t, "reads for twice write_idle, which is long: a busy machine keeps the client from reading for seconds")
+	testkit.Slow(t, "reads for twice write_idle_timeout, which is long: a busy machine keeps the client from reading for seconds")
 	t.Parallel()
 	const size, idle = 48 << 20, 6 * time.Second
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdle: idle}, pour(fmt.Sprintf("Content-Length: %d", size), false, size))
+	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdleTimeout: idle}, pour(fmt.Sprintf("Content-Length: %d", size), false, size))
 	s := dial(t, e.Address)
 	res, err := s.head(asGet("/big"))
 	if err != nil {

@@ -20,7 +20,7 @@ type OwnAnswer struct {
 	// Status is final, and neither 206 nor 304. With 444 nothing is sent, and the connection ends, or with HTTP/2 the stream.
 	Status int
 	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by fieldrules.ForAnswers, and go
-	// before those of Route.Own.
+	// before those of Route.Generated.
 	Fields fieldrules.Rules
 	// Location is where the client should go instead; the zero Location is no such field.
 	Location template.Location
@@ -34,12 +34,12 @@ type ownAnswer struct {
 	fields fieldrules.Lines
 }
 
-func newOwnAnswer(a *OwnAnswer, own *fieldrules.Rules) *ownAnswer {
+func newOwnAnswer(a *OwnAnswer, generated *fieldrules.Rules) *ownAnswer {
 	if a == nil {
 		return nil
 	}
 	o := &ownAnswer{OwnAnswer: a}
-	o.fields.Add(own, func(name string) bool { return !a.Fields.Drops(name) })
+	o.fields.Add(generated, func(name string) bool { return !a.Fields.Drops(name) })
 	o.fields.Add(&a.Fields, func(string) bool { return true })
 	if o.fields.OfClient() && !o.fields.SetsLifetime() { // caches in front of us may keep it, for others
 		o.fields.AddLine("Cache-Control", "private")
@@ -112,7 +112,7 @@ func (ownText) heading(x *exchange) heading {
 			b = append(b, "Allow: "+allowedMethods+"\r\n"...)
 		}
 	}
-	x.answer.Lines = x.appendOwnFields(b)
+	x.answer.Lines = x.appendGeneratedFields(b)
 	return heading{status: x.status, size: int64(len(content))}
 }
 
@@ -149,14 +149,14 @@ func (x *exchange) answerText(status int, r result) {
 	x.from, x.status, x.result = ownText{}, status, r
 }
 
-// appendOwnFields appends the operator's fields of a text of ours for x, as lines of its head. A request without a route has those
+// appendGeneratedFields appends the operator's fields of a text of ours for x, as lines of its head. A request without a route has those
 // of its settings.
-func (x *routed) appendOwnFields(b []byte) []byte {
-	own := &x.settings.own
+func (x *routed) appendGeneratedFields(b []byte) []byte {
+	generated := &x.settings.generated
 	if x.route != nil {
-		own = &x.route.own
+		generated = &x.route.generated
 	}
-	return own.Append(b, x.askedURL(), x)
+	return generated.Append(b, x.askedURL(), x)
 }
 
 // What follows puts a page of the operator's in the place of a text of ours, or of what an origin says with an error. It comes in where
@@ -212,13 +212,13 @@ var keptWithPage = []string{"Date", "Via", "Allow", "Proxy-Authenticate", "Retry
 func (x *routed) pageFields(from field.List) field.List {
 	rules := &x.route.Response
 	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
-	own := &x.route.Own
+	generated := &x.route.Generated
 	for _, f := range rules.AppendSet(nil, template.URL{Scheme: x.scheme, Host: x.host, Target: x.keyedOrNormal()}, nil) {
-		if !fieldrules.AboutContent(f.Name) && !fieldrules.AboutLifetime(f.Name) && !own.Drops(f.Name) {
+		if !fieldrules.AboutContent(f.Name) && !fieldrules.AboutLifetime(f.Name) && !generated.Drops(f.Name) {
 			out.Add(f.Name, f.Value)
 		}
 	}
-	for _, f := range own.AppendSet(nil, x.askedURL(), x) {
+	for _, f := range generated.AppendSet(nil, x.askedURL(), x) {
 		if !fieldrules.AboutLifetime(f.Name) {
 			out.Add(f.Name, f.Value)
 		}

@@ -18,9 +18,9 @@ import (
 	edgetest "edgeproxy/internal/test/oldrig"
 )
 
-func ownRules(t *testing.T, set map[string]string) fieldrules.Rules {
+func generatedRules(t *testing.T, set map[string]string) fieldrules.Rules {
 	t.Helper()
-	rules, err := fieldrules.ForOwn(set)
+	rules, err := fieldrules.ForGenerated(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func ownRules(t *testing.T, set map[string]string) fieldrules.Rules {
 // rulesOf are rules for fields of our own answers: whose they are, how long they may be kept, one whose value is empty, and others.
 func rulesOf(t *testing.T, whose string) fieldrules.Rules {
 	t.Helper()
-	return ownRules(t, map[string]string{
+	return generatedRules(t, map[string]string{
 		"X-Own": whose, "strict-transport-security": "max-age=9", "Cache-Control": "max-age=60", "X-Host": "{host}", "X-Query": "{query}",
 	})
 }
@@ -40,7 +40,7 @@ func ownRoutes(t *testing.T) (out []edgetest.OtherRoute) {
 	t.Helper()
 	add := func(name string, change ...func(*proxy.Route)) {
 		own := rulesOf(t, name)
-		out = append(out, edgetest.OtherRoute{Name: name, Change: append(change, func(r *proxy.Route) { r.PathPrefixes, r.Own = []string{"/" + name}, own })})
+		out = append(out, edgetest.OtherRoute{Name: name, Change: append(change, func(r *proxy.Route) { r.PathPrefixes, r.Generated = []string{"/" + name}, own })})
 	}
 	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}
 	page := &proxy.ErrorPage{Type: "text/html; charset=utf-8", Body: []byte("<p>Sorry")}
@@ -156,9 +156,9 @@ func TestAllOurOwnAnswersHaveTheFieldsOfTheOperator(t *testing.T) {
 	two := e.StartHTTP2(t)
 	for i, method := range []string{"GET", "HEAD", "GET", "HEAD"} {
 		mustSwap(t, e, func(l *proxy.Live) {
-			l.Own = rulesOf(t, "top")
+			l.Generated = rulesOf(t, "top")
 			last := &l.Routes[len(l.Routes)-1]
-			last.Hosts, last.Own = []routing.Host{{Name: "edge.test"}}, rulesOf(t, "rest")
+			last.Hosts, last.Generated = []routing.Host{{Name: "edge.test"}}, rulesOf(t, "rest")
 			rated := slices.IndexFunc(l.Routes, func(r proxy.Route) bool { return r.Name == "rated" })
 			l.Routes[rated].Name += fmt.Sprint(i) // which has nothing used of its rate
 		})
@@ -222,7 +222,9 @@ func (c ownCase) ask(t *testing.T, address string, two bool, method string) {
 // TestOwnFieldsOfWhatNoRouteHas: of requests that cannot be read, and of what load balancers ask.
 func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
 	e, _ := startBefore(t, edgetest.Options{Rule: always(), Livez: true}, ownOrigin)
-	mustSwap(t, e, func(l *proxy.Live) { l.Own = ownRules(t, map[string]string{"X-Own": "top", "X-Who": "{client} {uri}"}) })
+	mustSwap(t, e, func(l *proxy.Live) {
+		l.Generated = generatedRules(t, map[string]string{"X-Own": "top", "X-Who": "{client} {uri}"})
+	})
 	for request, status := range map[string]int{
 		"GET /livez HTTP/1.0\r\n\r\n":                                                                   200,
 		"GET /\x01 HTTP/1.1\r\nHost: edge.test\r\n\r\n":                                                 400,
@@ -259,7 +261,7 @@ func TestAnswersAboutOneClientArePrivate(t *testing.T) {
 		{map[string]string{"X-A": "{client}", "Expires": "0"}, ""},
 	} {
 		mustSwap(t, e, func(l *proxy.Live) {
-			l.Routes[0].Answer, l.Routes[0].Origin, l.Routes[0].Own = &proxy.OwnAnswer{Status: 302, Location: to}, nil, ownRules(t, c.set)
+			l.Routes[0].Answer, l.Routes[0].Origin, l.Routes[0].Generated = &proxy.OwnAnswer{Status: 302, Location: to}, nil, generatedRules(t, c.set)
 		})
 		if a := ask(t, e, asGet("/a")); a.status != 302 || a.header.Get("Cache-Control") != c.kept || a.header.Get("X-A") == "" {
 			t.Errorf("%v: got %d %v, want Cache-Control %q", c.set, a.status, a.header, c.kept)

@@ -15,10 +15,10 @@ import (
 func TestABodyIsPinnedWhileItIsSent(t *testing.T) {
 	const size, slice = 4 << 20, 256 << 10 // more than socket buffers hold
 	film := newFilmOrigin(t, size).address
-	play := func(name string, writeIdle time.Duration, most, sliceBytes int64, fields string, pinned func(got int64) bool) {
+	play := func(name string, writeIdleTimeout time.Duration, most, sliceBytes int64, fields string, pinned func(got int64) bool) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := edgetest.Options{Rule: always(), MaxBytes: 40 << 20, MaxObjectBytes: most, SliceBytes: sliceBytes, WriteIdle: writeIdle, Listener: smallBufferListener(t)}
+			o := edgetest.Options{Rule: always(), MaxBytes: 40 << 20, MaxObjectBytes: most, SliceBytes: sliceBytes, WriteIdleTimeout: writeIdleTimeout, Listener: smallBufferListener(t)}
 			o.Origin.Address = film
 			e := start(t, o)
 			request := "GET /film HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n"

@@ -63,10 +63,10 @@ type Options struct {
 	// ClientShare is how much of Live.RequestsInFlight, and of Live.Tunnels, one client may
 	// have while they are scarce; beyond it they get 429.
 	ClientShare float64
-	// WriteIdle bounds one write of a body; 0 leaves stalled clients to the listener.
-	WriteIdle time.Duration
+	// WriteIdleTimeout bounds one write of a body; 0 leaves stalled clients to the listener.
+	WriteIdleTimeout time.Duration
 	// Sends looks after the connections that answers are sent on, and counts what they are
-	// sent from; nil does not. Where WriteIdle is above 0 the pace of SendRate is kept here.
+	// sent from; nil does not. Where WriteIdleTimeout is above 0 the pace of SendRate is kept here.
 	Sends    *pace.Watch
 	SendRate pace.Rate
 	// Copies has copies of large bodies that the system can send by itself; nil has none.

@@ -25,7 +25,7 @@ const (
 // identified reports whether x has an id.
 func (x *routed) identified() bool {
 	if x.route == nil {
-		return x.settings.own.HasRequestID()
+		return x.settings.generated.HasRequestID()
 	}
 	return x.route.identifies
 }

@@ -71,8 +71,8 @@ type Route struct {
 	// the rules for responses of the origin, which apply before anything else reads them.
 	// They are made by RequestRules and fieldrules.ForResponses.
 	Request, Response fieldrules.Rules
-	// Own are the rules for the fields of our own answers to requests of the route, errors included. They are made by fieldrules.ForOwn.
-	Own fieldrules.Rules
+	// Generated are the rules for the fields of our own answers to requests of the route, errors included. They are made by fieldrules.ForGenerated.
+	Generated fieldrules.Rules
 	// Unlogged is the share, 0 to 1, of the requests that the access log does not have.
 	Unlogged float64
 	// UnusualNames lets request fields through whose name has other than letters, digits
@@ -110,11 +110,11 @@ type Route struct {
 // route is a Route with its counters.
 type route struct {
 	*Route
-	metrics *routeMetrics
-	uses    uses
-	answer  *ownAnswer            // nil: the origin is asked
-	own     fieldrules.Lines      // the fields of texts and pages of ours
-	cookies cachekey.CookieFilter // StripCookies or KeepCookies
+	metrics   *routeMetrics
+	uses      uses
+	answer    *ownAnswer            // nil: the origin is asked
+	generated fieldrules.Lines      // the fields of texts and pages of ours
+	cookies   cachekey.CookieFilter // StripCookies or KeepCookies
 	// identifies says that each request has an id; see RequestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
@@ -140,9 +140,9 @@ func newRoute(r *Route, m *Metrics) *route {
 		own.Compress = nil
 	}
 	return &route{
-		Route: &own, uses: own.usesAlone(), metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: fieldrules.OfTexts(&own.Own),
+		Route: &own, uses: own.usesAlone(), metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Generated), generated: fieldrules.OfTexts(&own.Generated),
 		cookies:    cachekey.NewCookieFilter(own.StripCookies, own.KeepCookies, own.Bypass.Cookies, own.Key),
-		identifies: own.Request.HasRequestID() || own.Own.HasRequestID() || r.Answer != nil && r.Answer.Fields.HasRequestID(),
+		identifies: own.Request.HasRequestID() || own.Generated.HasRequestID() || r.Answer != nil && r.Answer.Fields.HasRequestID(),
 	}
 }
 

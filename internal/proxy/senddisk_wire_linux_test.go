@@ -12,7 +12,7 @@ import (
 // TestAHitFromTheDiskIsTheSame: whole and in parts, and while its client is slow and the body is purged.
 func TestAHitFromTheDiskIsTheSame(t *testing.T) {
 	const size = 3<<20 + 12345
-	o := edgetest.Options{Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, WriteIdle: -1, Disk: true}
+	o := edgetest.Options{Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, WriteIdleTimeout: -1, Disk: true}
 	o.Origin.Address = newFilmOrigin(t, size).address
 	e := start(t, o)
 	want := ask(t, e, asGet("/film"))

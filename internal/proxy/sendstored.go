@@ -76,7 +76,7 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Object, first, length int64) {
 	content := e.Content()
 	b, _ := content.Bytes()
 	b = b[first : first+length]
-	if p.WriteIdle > 0 && len(b) > atOnce {
+	if p.WriteIdleTimeout > 0 && len(b) > atOnce {
 		p.sendInPieces(x, net.Buffers{b}, e)
 		return
 	}
@@ -108,7 +108,7 @@ func (p *Proxy) sendfileCopy(x *exchange, e *cache.Object, length int64) *sendfi
 // sendStored has content sent, which is length bytes of the bodies of entries and what goes
 // between.
 func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entries ...*cache.Object) {
-	if p.WriteIdle > 0 && length > atOnce {
+	if p.WriteIdleTimeout > 0 && length > atOnce {
 		p.sendInPieces(x, content, entries...)
 		return
 	}

@@ -22,8 +22,8 @@ import (
 type Live struct {
 	// Routes in the order in which they match.
 	Routes []Route
-	// Own are the rules for the fields of our own answers to requests whose route is not known. They are made by fieldrules.ForOwn.
-	Own fieldrules.Rules
+	// Generated are the rules for the fields of our own answers to requests whose route is not known. They are made by fieldrules.ForGenerated.
+	Generated fieldrules.Rules
 	// RequestsInFlight bounds the requests that are not hits; beyond it they get 503.
 	RequestsInFlight int
 	// Tunnels bounds the connections that speak another protocol, which have no place among
@@ -37,12 +37,12 @@ type Live struct {
 	Ranges int
 	// RangeAmplification is how many bytes may be fetched from an origin for each byte that ranges of what is not stored ask for; 0 is any number.
 	RangeAmplification int64
-	// ReadIdle bounds one read of a request body, ReceiveRate is the least pace of one.
-	ReadIdle    time.Duration
-	ReceiveRate pace.Rate
-	// UpgradeIdle is how long a connection that was switched to another protocol may be
+	// ReadIdleTimeout bounds one read of a request body, ReceiveRate is the least pace of one.
+	ReadIdleTimeout time.Duration
+	ReceiveRate     pace.Rate
+	// UpgradeIdleTimeout is how long a connection that was switched to another protocol may be
 	// silent, in both directions. It is above 0.
-	UpgradeIdle time.Duration
+	UpgradeIdleTimeout time.Duration
 	// CollapseWait is how long a follower waits for a header before it leads another
 	// fetch, UncacheableFor how long nobody queues for a key after a response that could not be shared.
 	CollapseWait, UncacheableFor time.Duration
@@ -73,7 +73,7 @@ type settings struct {
 	Live
 
 	routes        []*route
-	own           fieldrules.Lines // the fields of texts of ours, where no route is known
+	generated     fieldrules.Lines // the fields of texts of ours, where no route is known
 	statusTrusted *forwarded.Trusted
 	purgeToken    [sha256.Size]byte // the digest of PurgeToken
 	rates         *rate.Table       // nil: no route has had a rate yet
@@ -89,7 +89,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{Live: l, routes: routes, own: fieldrules.OfTexts(&l.Own), statusTrusted: forwarded.New(l.CacheStatusTrusted), purgeToken: sha256.Sum256([]byte(l.PurgeToken))}
+	s := &settings{Live: l, routes: routes, generated: fieldrules.OfTexts(&l.Generated), statusTrusted: forwarded.New(l.CacheStatusTrusted), purgeToken: sha256.Sum256([]byte(l.PurgeToken))}
 	if l.Top.Entries > 0 && l.Top.Window <= 0 {
 		return nil, fmt.Errorf("top: window %v: want more than 0", l.Top.Window)
 	}

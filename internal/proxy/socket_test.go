@@ -29,7 +29,7 @@ func always() admission.Rule { return admission.Rule{Policy: admission.Always} }
 func start(t testing.TB, o edgetest.Options) *edgetest.Edge {
 	t.Helper()
 	for _, limit := range []*time.Duration{
-		&o.CollapseWait, &o.WriteIdle, &o.ReadIdle, &o.HeaderTimeout, &o.Origin.ConnectTimeout, &o.Origin.FirstByteTimeout, &o.Origin.IdleTimeout,
+		&o.CollapseWait, &o.WriteIdleTimeout, &o.ReadIdleTimeout, &o.HeaderTimeout, &o.Origin.ConnectTimeout, &o.Origin.FirstByteTimeout, &o.Origin.IdleTimeout,
 	} {
 		*limit = cmp.Or(*limit, time.Hour)
 	}

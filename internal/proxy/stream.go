@@ -32,7 +32,7 @@ type body struct {
 	slices  *slicing  // src, if it is that
 	sending *pace.Sending
 	pin     *pinned.Body // the slice that is being sent
-	meter   pace.Meter   // where WriteIdle is there
+	meter   pace.Meter   // where WriteIdleTimeout is there
 	last    int          // bytes whose time has begun
 	since   time.Time
 	skip    int64  // bytes still to leave out, for a range
@@ -71,7 +71,7 @@ func (p *Proxy) stream(x *exchange, c selection) *body {
 // newBody makes the body of x's answer; what it is read from is still to be said.
 func (p *Proxy) newBody(x *exchange) *body {
 	b := &body{p: p, x: x, sending: p.Sends.Begin(x.req.Conn, x.start)}
-	if p.WriteIdle > 0 {
+	if p.WriteIdleTimeout > 0 {
 		b.meter = pace.NewMeter(p.SendRate)
 	}
 	x.body, x.streaming, x.firstByte = b, true, -1
@@ -132,7 +132,7 @@ var errSlowClient = errors.New("the client reads the response below limits.send_
 
 // written notes that the bytes of the last sent were written.
 func (b *body) written() error {
-	if b.last == 0 || b.p.WriteIdle <= 0 {
+	if b.last == 0 || b.p.WriteIdleTimeout <= 0 {
 		return nil
 	}
 	slow := b.meter.Add(b.last, now().Sub(b.since))
@@ -161,8 +161,8 @@ func (b *body) sent(n int) {
 	}
 	b.x.presence.Sent()
 	b.ahead.Sent(at)
-	if b.p.WriteIdle > 0 {
-		_ = b.x.req.Deadlines.SetWriteDeadline(at.Add(b.p.WriteIdle))
+	if b.p.WriteIdleTimeout > 0 {
+		_ = b.x.req.Deadlines.SetWriteDeadline(at.Add(b.p.WriteIdleTimeout))
 	}
 }
 

@@ -53,7 +53,7 @@ func (s switched) send(x *exchange, _ selection) {
 	sent, received := x.run.Counts()
 	x.addLine("Upgrade: ", strings.Join(s.resp.Header.Values("Upgrade"), ", "))
 	t := tunnel.New(conn, s.resp.Upgraded, tunnel.Options{
-		Idle: x.settings.UpgradeIdle, HalfIdle: x.settings.ReadIdle, WriteIdle: p.WriteIdle, Now: now, Panics: p.Panics, Sent: sent, Received: received,
+		UpgradeIdleTimeout: x.settings.UpgradeIdleTimeout, ReadIdleTimeout: x.settings.ReadIdleTimeout, WriteIdleTimeout: p.WriteIdleTimeout, Now: now, Panics: p.Panics, Sent: sent, Received: received,
 	})
 	// Where an interim response has failed the connection is closed, and the server
 	// would not hand it over.

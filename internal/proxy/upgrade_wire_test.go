@@ -361,7 +361,7 @@ func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
 	}
 	t.Run("client", func(t *testing.T) {
 		ended := make(chan struct{})
-		e, _ := startBefore(t, edgetest.Options{WriteIdle: limit}, consents(func(c *edgetest.Conn) {
+		e, _ := startBefore(t, edgetest.Options{WriteIdleTimeout: limit}, consents(func(c *edgetest.Conn) {
 			push(c.Conn)
 			close(ended)
 		}))

@@ -61,7 +61,7 @@ func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
 	src := x.req.Body
 	x.upload = &upload{
 		src: src, deadlines: x.req.Deadlines, length: src.Length(), left: x.settings.BodyBytes,
-		idle: x.settings.ReadIdle, meter: pace.NewMeter(x.settings.ReceiveRate), slow: &p.slowUploads,
+		idle: x.settings.ReadIdleTimeout, meter: pace.NewMeter(x.settings.ReceiveRate), slow: &p.slowUploads,
 	}
 	r.Body, r.ContentLength = x.upload, x.upload.length
 	if x.upload.length < 0 {

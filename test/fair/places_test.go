@@ -38,7 +38,7 @@ func placeAttacks() []attack {
 		},
 		{
 			name: "20 slow readers of unstorable 4 MiB, with a spool", soak: true, long: times(0, 8*time.Second),
-			edge: settings{origin: sixteen, sections: "limits: {spool: \"DIR\"} # new\n"},
+			edge: settings{origin: sixteen, sections: "limits: {spool_path: \"DIR\"} # new\n"},
 			play: func(w *wave) { slowDownloads(w, 20, 4<<20) },
 		},
 		{

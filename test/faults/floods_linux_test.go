@@ -19,7 +19,7 @@ import (
 // of each answer would take.
 const floodSettings = `
 cache: {memory: {max_bytes: 16MiB, max_object_bytes: 4MiB}}
-limits: {header_timeout: ` + floodTime + `, write_idle: ` + floodTime + `, inflight_bytes: 8MiB}
+limits: {header_timeout: ` + floodTime + `, write_idle_timeout: ` + floodTime + `, inflight_bytes: 8MiB}
 `
 
 // perConnection is what docs/operating/sizes.md says that an open connection takes: buffers of

@@ -54,7 +54,7 @@ func TestSoak(t *testing.T) {
 	l := newLink(t, startOrigin(t, false))
 	e := startEdge(t, l.address(), ", first_byte_timeout: 1s, idle_timeout: 1s, max_connections: 64, queue: {wait: 1s}", `
 cache: {memory: {max_bytes: 64MiB, max_object_bytes: 4MiB}}
-limits: {write_idle: 5s}
+limits: {write_idle_timeout: 5s}
 `)
 	c := newClient(t)
 	compare(t, "warm", e.get(c, fresh), "200 fwd=uri-miss")

@@ -47,7 +47,7 @@ func built(tb testing.TB, path string, limit time.Duration) *rig {
 	// Limits as those of edgetest, so that the same comes of every case.
 	limits, times := "body_bytes: 1MiB", ""
 	if limit > 0 {
-		limits += fmt.Sprintf(", header_timeout: %s, read_idle: %s, write_idle: %s", limit, limit, limit)
+		limits += fmt.Sprintf(", header_timeout: %s, read_idle_timeout: %s, write_idle_timeout: %s", limit, limit, limit)
 		times = fmt.Sprintf(", first_byte_timeout: %s, idle_timeout: %s", limit, limit)
 	}
 	file := filepath.Join(tb.TempDir(), "hostile.yaml")

@@ -43,7 +43,7 @@ func inProcess(tb testing.TB, limit time.Duration) *rig {
 	options := edgetest.Options{Rule: admission.Rule{Policy: admission.Always}}
 	options.Origin.Address = o.listener.Addr().String()
 	options.RequestBuffer = -1 // so that the origin sees what becomes of half a body
-	options.HeaderTimeout, options.ReadIdle, options.WriteIdle = limit, limit, limit
+	options.HeaderTimeout, options.ReadIdleTimeout, options.WriteIdleTimeout = limit, limit, limit
 	options.Origin.FirstByteTimeout, options.Origin.IdleTimeout = limit, limit
 	e := edgetest.Start(tb, options)
 	return &rig{

@@ -151,7 +151,7 @@ func checkBeforeTheFirstStart(t *testing.T, top string) {
 	file := write(t, "edgeproxy.yaml", strings.ReplaceAll(`origins: {app: {servers: ["http://127.0.0.1:9000"]}}
 admission: {state: /var/lib/edgeproxy/sightings}
 cache: {disk: {path: /var/cache/edgeproxy/disk}}
-limits: {spool: /var/cache/edgeproxy}
+limits: {spool_path: /var/cache/edgeproxy}
 access_log: {path: /var/log/edgeproxy/access.log}
 `, "/var/", top+"/var/"))
 	if out, err := exec.Command(filepath.Join(top, "usr/bin/edgeproxy"), "check", "-c", file).CombinedOutput(); err != nil {

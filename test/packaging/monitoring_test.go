@@ -309,10 +309,10 @@ listen: [{address: "127.0.0.1:0"}, {address: "127.0.0.1:0", tls: true}]
 admin: {address: "127.0.0.1:0"}
 tls:
   certificates: [{certificate: %[1]s/c.pem, key: %[1]s/k.pem}]
-  acme: {names: [edge.test], agree: true, directory: "https://127.0.0.1:1/directory", storage: %[1]s/acme}
+  acme: {names: [edge.test], accept_terms: true, directory: "https://127.0.0.1:1/directory", storage: %[1]s/acme}
 origins: {app: {servers: [%[2]q]}}
 cache: {disk: {path: %[1]s/disk, max_bytes: 256MiB}}
-limits: {spool: %[1]s}
+limits: {spool_path: %[1]s}
 admission:
   second_hit: {rotate_every: 1h}
   shadow: [{policy: always}]

@@ -127,7 +127,7 @@ const (
 	ofShield    = `admission: {policy: always}`
 	shieldsTags = `cache: {send_tags: true}`
 	ofEdges     = `admission: {policy: second-hit}`
-	edgesStale  = `cache: {stale: {server_error: 1h}}`
+	edgesStale  = `cache: {stale: {if_error: 1h}}`
 )
 
 // startShield runs the recipe's shield before the origin at this URL.

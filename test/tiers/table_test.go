@@ -24,14 +24,14 @@ const (
 const (
 	always    = `admission: {policy: always}`
 	secondHit = `admission: {policy: second-hit, second_hit: {capacity: 1000000}}`
-	stageless = `cache: {stale: {server_error: 1h}, memory: {stage_bytes: 0B}}`
+	stageless = `cache: {stale: {if_error: 1h}, memory: {stage_bytes: 0B}}`
 
 	shieldStageless = `cache: {send_tags: true, memory: {stage_bytes: 0B}}`
-	staged          = `cache: {stale: {server_error: 1h}, memory: {stage_bytes: 32MiB}}`
+	staged          = `cache: {stale: {if_error: 1h}, memory: {stage_bytes: 32MiB}}`
 
 	// Edges that hold a quarter of what is asked for.
-	small       = `cache: {stale: {server_error: 1h}, memory: {max_bytes: 2MiB, max_object_bytes: 64KiB, stage_bytes: 0B}}`
-	smallStaged = `cache: {stale: {server_error: 1h}, memory: {max_bytes: 2MiB, max_object_bytes: 64KiB, stage_bytes: 200KiB}}`
+	small       = `cache: {stale: {if_error: 1h}, memory: {max_bytes: 2MiB, max_object_bytes: 64KiB, stage_bytes: 0B}}`
+	smallStaged = `cache: {stale: {if_error: 1h}, memory: {max_bytes: 2MiB, max_object_bytes: 64KiB, stage_bytes: 200KiB}}`
 )
 
 // row is one way to set up the tiers, and what became of the requests.

@@ -61,7 +61,7 @@ var crlf = []byte("\r\n")
 
 // setWriteDeadline sets the deadline of the next write, unless the engine has set one.
 func (t *turn) setWriteDeadline() {
-	if d := t.server.o.WriteIdle; d > 0 && !t.conn.writeSet {
+	if d := t.server.o.WriteIdleTimeout; d > 0 && !t.conn.writeSet {
 		_ = t.conn.Conn.SetWriteDeadline(now().Add(d))
 	}
 }

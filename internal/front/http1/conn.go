@@ -72,8 +72,8 @@ func (c *conn) NetConn() net.Conn { return c.Conn }
 
 // idle returns how long a connection may be without a request.
 func (s *Server) idle() time.Duration {
-	if s.o.Idle > 0 {
-		return s.o.Idle
+	if s.o.KeepaliveTimeout > 0 {
+		return s.o.KeepaliveTimeout
 	}
 	return s.o.HeaderTimeout
 }

@@ -52,7 +52,7 @@ func servedBy(t *testing.T, e message.Engine, f func(t *testing.T, c net.Conn, r
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := serverOf(e, 0)
-		s.o.HeaderTimeout, s.o.Idle = headTime, idleTime
+		s.o.HeaderTimeout, s.o.KeepaliveTimeout = headTime, idleTime
 		ours, theirs := net.Pipe()
 		counted := &movedConn{Conn: theirs}
 		var serving sync.WaitGroup

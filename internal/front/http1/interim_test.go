@@ -49,9 +49,9 @@ type pending func()
 func (p pending) Finish() { p() }
 
 // serverOf is a server whose requests e answers.
-func serverOf(e message.Engine, writeIdle time.Duration) *Server {
+func serverOf(e message.Engine, writeIdleTimeout time.Duration) *Server {
 	return New(Options{
-		Engine: e, HeaderBytes: 16 << 10, HeaderTimeout: time.Minute, Idle: time.Minute, WriteIdle: writeIdle,
+		Engine: e, HeaderBytes: 16 << 10, HeaderTimeout: time.Minute, KeepaliveTimeout: time.Minute, WriteIdleTimeout: writeIdleTimeout,
 		Panics: rescue.NewCounter(slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 	})
 }

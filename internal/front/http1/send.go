@@ -206,7 +206,7 @@ func (t *turn) untilClose() {
 	t.block = head
 	t.takeOver(func(conn net.Conn) {
 		defer t.end()
-		if idle := t.server.o.WriteIdle; idle > 0 {
+		if idle := t.server.o.WriteIdleTimeout; idle > 0 {
 			_ = conn.SetWriteDeadline(now().Add(idle))
 		}
 		if _, err := conn.Write(head); err != nil {

@@ -23,10 +23,10 @@ type Options struct {
 	Engine message.Engine
 	// HeaderBytes bounds the head of a request.
 	HeaderBytes int
-	// HeaderTimeout bounds the reading of a head, Idle a connection without a request.
-	HeaderTimeout, Idle time.Duration
-	// WriteIdle bounds one write of an answer; 0 leaves stalled clients to the kernel.
-	WriteIdle time.Duration
+	// HeaderTimeout bounds the reading of a head, KeepaliveTimeout a connection without a request.
+	HeaderTimeout, KeepaliveTimeout time.Duration
+	// WriteIdleTimeout bounds one write of an answer; 0 leaves stalled clients to the kernel.
+	WriteIdleTimeout time.Duration
 	// Connections bounds those that are served at once; 0 is fasthttp's own bound.
 	Connections int
 	// State is called as connections come and go, and twice in each request; it may be nil.
@@ -103,7 +103,7 @@ func (s *Server) server() *fasthttp.Server {
 		DisablePreParseMultipartForm: true,
 		// Of a body of known length fasthttp reads up to this much, at most 8 KiB,
 		// before the handler: one byte, so that limits.body_bytes, an origin's early
-		// answer and limits.read_idle are there from the start. It limits nothing.
+		// answer and limits.read_idle_timeout are there from the start. It limits nothing.
 		MaxRequestBodySize: 1,
 		// Each answer is sent off by itself, also before a request that has come
 		// already, and no connection that lies idle holds a write buffer. So no interim
@@ -113,8 +113,8 @@ func (s *Server) server() *fasthttp.Server {
 
 		ReadBufferSize:  o.HeaderBytes,
 		WriteBufferSize: writeBuffer,
-		WriteTimeout:    o.WriteIdle,   // those of reading are kept by conn
-		Concurrency:     math.MaxInt32, // they are counted before
+		WriteTimeout:    o.WriteIdleTimeout, // those of reading are kept by conn
+		Concurrency:     math.MaxInt32,      // they are counted before
 		ConnState:       s.connectionIs,
 	}
 }

@@ -155,7 +155,7 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 	t := s.take(ctx, now())
 	t.closeLater()
 	defer t.rescue(nil)
-	if idle := s.o.WriteIdle; idle > 0 {
+	if idle := s.o.WriteIdleTimeout; idle > 0 {
 		_ = ctx.SetWriteDeadline(now().Add(idle)) // fasthttp leaves that of the answer before, which may have passed
 	}
 	h := &ctx.Request.Header // as far as it was read

@@ -40,7 +40,7 @@ func (c *conn) inspect(t time.Time, passed time.Duration) (idle, slow []*stream,
 	defer c.mu.Unlock()
 	for _, s := range c.streams {
 		s.up.freeUnusedLocked()
-		switch s.check(passed, c.s.o.WriteIdle, moves) {
+		switch s.check(passed, c.s.o.WriteIdleTimeout, moves) {
 		case takesNothing:
 			idle, s.shared = append(idle, s), true
 		case takesTooLittle:
@@ -57,7 +57,7 @@ func (c *conn) inspect(t time.Time, passed time.Duration) (idle, slow []*stream,
 func (c *conn) stuck(t time.Time) bool {
 	n := c.writes.Load()
 	w := &c.sweep.write
-	return w.elapsed(n, t) >= c.s.o.WriteIdle && n%2 == 1
+	return w.elapsed(n, t) >= c.s.o.WriteIdleTimeout && n%2 == 1
 }
 
 // silentTooLongLocked ends a connection whose client sends no request, or does not end a header, for too long. It
@@ -83,7 +83,7 @@ func (c *conn) silentTooLongLocked(t time.Time) bool {
 	case c.inHeader || !c.hasRequest:
 		most = o.HeaderTimeout
 	case len(c.streams) == 0:
-		most = o.Idle
+		most = o.KeepaliveTimeout
 	default:
 		return false
 	}

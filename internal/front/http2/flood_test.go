@@ -124,7 +124,7 @@ func TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection(t *testing.T) {
 				}}
 				c := serveHere(t, e, nil)() // and nothing is read
 				c.ask(1, false, plain("POST", "/")...)
-				const most = 2 * controlBytes / headBytes // at one each millisecond, they come before a minute has passed: WriteIdle
+				const most = 2 * controlBytes / headBytes // at one each millisecond, they come before a minute has passed: WriteIdleTimeout
 				n := 0
 				for err := error(nil); err == nil; n++ {
 					if n > most {

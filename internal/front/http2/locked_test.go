@@ -19,7 +19,7 @@ func TestPanicUnderTheMutexOfAConnectionHeldTheSweeper(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			panics := rescue.NewCounter(slog.New(slog.DiscardHandler))
-			s, address := serve(t, &engine{}, func(o *Options) { o.Panics, o.WriteIdle = panics, 8*time.Second })
+			s, address := serve(t, &engine{}, func(o *Options) { o.Panics, o.WriteIdleTimeout = panics, 8*time.Second })
 			broken := dial(t, address)
 			if got := broken.one(plain("GET", "/")...); got.text != "ok" {
 				t.Fatalf("got %v, want ok", got)

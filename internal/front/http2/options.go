@@ -39,10 +39,10 @@ type Options struct {
 	// HeaderBytes bounds the header of a request, counted as it is written in HTTP/1.1.
 	HeaderBytes int
 	// HeaderTimeout bounds the time to the first request, and that of each header from its
-	// first frame to its last. Idle bounds a connection without a request.
-	HeaderTimeout, Idle time.Duration
-	// WriteIdle is for how long a client may take nothing of an answer.
-	WriteIdle time.Duration
+	// first frame to its last. KeepaliveTimeout bounds a connection without a request.
+	HeaderTimeout, KeepaliveTimeout time.Duration
+	// WriteIdleTimeout is for how long a client may take nothing of an answer.
+	WriteIdleTimeout time.Duration
 	// Send is the least pace at which a client takes each answer, by the windows that it
 	// gives. Slow is called for each answer that is ended for it; it may be nil.
 	Send pace.Rate

@@ -130,7 +130,7 @@ func serveOn(t testing.TB, ln net.Listener, e message.Engine, change func(*Optio
 	t.Helper()
 	o := Options{
 		Engine: e, Streams: 10, HeaderBytes: 16 << 10,
-		HeaderTimeout: time.Minute, Idle: time.Minute, WriteIdle: time.Minute,
+		HeaderTimeout: time.Minute, KeepaliveTimeout: time.Minute, WriteIdleTimeout: time.Minute,
 		Panics: rescue.NewCounter(slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 	}
 	if change != nil {

@@ -175,7 +175,7 @@ func (s *Server) Close() error {
 // sweep looks after all connections now and then.
 func (s *Server) sweep() {
 	o := &s.o
-	gap := min(o.WriteIdle, o.Idle, o.HeaderTimeout)
+	gap := min(o.WriteIdleTimeout, o.KeepaliveTimeout, o.HeaderTimeout)
 	if o.Send.Bytes > 0 {
 		gap = min(gap, o.Send.Over)
 	}

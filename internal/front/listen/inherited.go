@@ -65,7 +65,7 @@ func (in *Inherited) take(o Options) (net.Listener, error) {
 		if u, ok := ln.(*net.UnixListener); ok {
 			u.SetUnlinkOnClose(false) // it belongs to who opened it
 		}
-		if err := dropStalled(ln, o.WriteIdle); err != nil {
+		if err := dropStalled(ln, o.WriteIdleTimeout); err != nil {
 			_ = ln.Close()
 			return nil, fmt.Errorf("inherited socket %s: %w", o.Address, err)
 		}

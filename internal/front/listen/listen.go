@@ -21,9 +21,9 @@ type Options struct {
 	Address string
 	// Mode is that of a socket in the file system; 0 is 0600.
 	Mode fs.FileMode
-	// WriteIdle is for how long a client may take nothing of what it is sent; see
+	// WriteIdleTimeout is for how long a client may take nothing of what it is sent; see
 	// KernelDropsStalled. Clients behind a socket in the file system are not watched.
-	WriteIdle time.Duration
+	WriteIdleTimeout time.Duration
 	// Listen opens the address in place of a socket; nil opens a socket.
 	Listen func(address string) (net.Listener, error)
 	// Inherited are the sockets that the process was started with; nil is none. One
@@ -76,7 +76,7 @@ func open(ctx context.Context, o Options) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(o.Address, unixPrefix); ok {
 		return listenUnix(ctx, path, cmp.Or(o.Mode, 0o600))
 	}
-	ln, err := listenTCP(ctx, o.Address, o.WriteIdle)
+	ln, err := listenTCP(ctx, o.Address, o.WriteIdleTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // KernelDropsStalled says that the kernel ends a TCP connection whose client takes
-// nothing for WriteIdle. It sees progress, where a deadline sees only the end of a
+// nothing for WriteIdleTimeout. It sees progress, where a deadline sees only the end of a
 // write, and costs a hit nothing: a deadline takes two clock reads.
 const KernelDropsStalled = true
 
@@ -19,20 +19,20 @@ const KernelDropsStalled = true
 const tcpUserTimeout = 18
 
 // listenTCP listens on address; accepted connections inherit the timeout.
-func listenTCP(ctx context.Context, address string, writeIdle time.Duration) (net.Listener, error) {
-	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return setUserTimeout(c, writeIdle) }}
+func listenTCP(ctx context.Context, address string, writeIdleTimeout time.Duration) (net.Listener, error) {
+	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return setUserTimeout(c, writeIdleTimeout) }}
 	return lc.Listen(ctx, Network(address), address)
 }
 
 // dropStalled gives the timeout to a listener that was opened elsewhere.
-func dropStalled(ln net.Listener, writeIdle time.Duration) error {
+func dropStalled(ln net.Listener, writeIdleTimeout time.Duration) error {
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
 		return nil
 	}
 	c, err := tcp.SyscallConn()
 	if err == nil {
-		err = setUserTimeout(c, writeIdle)
+		err = setUserTimeout(c, writeIdleTimeout)
 	}
 	if err != nil {
 		return fmt.Errorf("set TCP_USER_TIMEOUT: %w", err)
@@ -40,10 +40,10 @@ func dropStalled(ln net.Listener, writeIdle time.Duration) error {
 	return nil
 }
 
-func setUserTimeout(c syscall.RawConn, writeIdle time.Duration) error {
+func setUserTimeout(c syscall.RawConn, writeIdleTimeout time.Duration) error {
 	var failed error
 	err := c.Control(func(fd uintptr) {
-		failed = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(writeIdle.Milliseconds()))
+		failed = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(writeIdleTimeout.Milliseconds()))
 	})
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	o := edge
 	o.BoundErrors, o.ErrorMaxTTL = true, 10*time.Second
 	o.TTLByStatus = map[int]time.Duration{502: 20 * time.Second, 400: 20 * time.Second, 404: time.Minute, 503: 0}
-	o.Stale = Stale{OriginFailure: time.Hour, ServerError: time.Hour, WhileRevalidate: time.Hour, Keep: time.Hour}
+	o.Stale = Stale{OriginFailure: time.Hour, IfError: time.Hour, WhileRevalidate: time.Hour, Keep: time.Hour}
 	lines := []string{"Cache-Control: max-age=600, stale-while-revalidate=600, stale-if-error=600", `ETag: "a"`, "Age: 5"}
 	for status := 200; status <= 599; status++ {
 		j := Judge(get, response(t, status, lines...), o)

@@ -183,7 +183,7 @@ func policyOf(d *ResponseDirectives, l lifetime, validator bool, o *Options) Pol
 	}
 	if !p.Validate && !p.MustRevalidate {
 		p.WhileRevalidate = spanOr(d.StaleWhileRevalidate, o.Stale.WhileRevalidate)
-		p.IfError = spanOr(d.StaleIfError, o.Stale.ServerError)
+		p.IfError = spanOr(d.StaleIfError, o.Stale.IfError)
 		p.OriginFailure = spanOr(d.StaleIfError, o.Stale.OriginFailure)
 	}
 	p.Keep = max(p.WhileRevalidate, p.IfError, p.OriginFailure)

@@ -138,7 +138,7 @@ func TestJudgePolicy(t *testing.T) {
 	f(Policy{Lifetime: 24 * time.Hour, Heuristic: true}, Options{Heuristic: edge.Heuristic}, "Last-Modified: "+at(-1000*time.Hour))
 
 	// The operator's spans count where the origin says nothing.
-	o := Options{Stale: Stale{OriginFailure: 1 * minute, ServerError: 2 * minute, WhileRevalidate: 3 * minute, Keep: 4 * minute}}
+	o := Options{Stale: Stale{OriginFailure: 1 * minute, IfError: 2 * minute, WhileRevalidate: 3 * minute, Keep: 4 * minute}}
 	all := Policy{Lifetime: minute, Explicit: true, OriginFailure: 1 * minute, IfError: 2 * minute, WhileRevalidate: 3 * minute}
 	all.Keep = 3 * minute
 	f(all, o, "Cache-Control: max-age=60")
@@ -209,7 +209,7 @@ func TestJudgeByRule(t *testing.T) {
 	rules := Options{
 		DefaultTTL: 1 * minute, Heuristic: edge.Heuristic,
 		TTLByStatus: map[int]time.Duration{200: 2 * minute, 404: 3 * minute, 503: 4 * minute, 301: 0, 504: 0, 429: minute},
-		Stale:       Stale{WhileRevalidate: time.Hour, ServerError: time.Hour, Keep: time.Hour},
+		Stale:       Stale{WhileRevalidate: time.Hour, IfError: time.Hour, Keep: time.Hour},
 	}
 	// The first of these counts: origin, status, heuristic, default.
 	f(5*minute, reason.None, rules, 200, "Cache-Control: max-age=300", lm)

@@ -65,8 +65,8 @@ type Heuristic struct {
 type Stale struct {
 	// OriginFailure applies if no complete answer comes from the origin.
 	OriginFailure time.Duration
-	// ServerError applies if the origin answers 500, 502, 503 or 504.
-	ServerError time.Duration
+	// IfError applies if the origin answers 500, 502, 503 or 504.
+	IfError time.Duration
 	// WhileRevalidate applies while the response is validated.
 	WhileRevalidate time.Duration
 	// Keep is how long a response with a validator is kept for validation.

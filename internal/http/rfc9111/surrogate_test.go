@@ -132,7 +132,7 @@ func TestSurrogateControlThatDoesNotStandInRestrictsUse(t *testing.T) {
 // Section 4.2.3: what follows the plus is how long the stale response may be used.
 func TestSurrogateControlFreshnessExtension(t *testing.T) {
 	const operator = 9 * time.Second
-	o := Options{SurrogateControl: true, Stale: Stale{OriginFailure: operator, ServerError: operator, WhileRevalidate: operator}}
+	o := Options{SurrogateControl: true, Stale: Stale{OriginFailure: operator, IfError: operator, WhileRevalidate: operator}}
 	f := func(lifetime, stale time.Duration, surrogate string) {
 		t.Helper()
 		p := judged(t, get, o, "Surrogate-Control: "+surrogate).Policy

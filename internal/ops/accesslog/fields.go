@@ -61,7 +61,7 @@ var fields = [...]Field{
 	fieldTTL:             {"ttl", "seconds of freshness left when a stored response was sent, below 0 if it was stale; 0 of other responses"},
 	fieldUserAgent:       {"user_agent", "User-Agent of the request"},
 	fieldReferer:         {"referer", "Referer of the request"},
-	fieldRequestID:       {"request_id", "X-Request-Id of the request; on a route that uses {request_id}, and without a route if `headers.own` at the top does, the id that this gives the request"},
+	fieldRequestID:       {"request_id", "X-Request-Id of the request; on a route that uses {request_id}, and without a route if `headers.generated` at the top does, the id that this gives the request"},
 	fieldTraceID:         {"trace_id", "trace id of the request's traceparent, if that is valid (W3C Trace Context), else of the trace that begins here, if the request is traced"},
 	fieldUser:            {"user", "user name in the request's credentials, on a route with basic_auth; with a 401 the name that was tried"},
 	fieldOrigin:          {"origin", "address of the server that answered the fetch behind the response, also if requests share it; empty without a fetch, and for slices"},

@@ -100,7 +100,7 @@
     for (const d of s.cache?.disk?.directories ?? []) if (d.trouble) said.push(`${d.path} is not in use: ${d.trouble}`);
     for (const o of s.origins ?? []) for (const v of o.servers ?? []) if (v.state !== "up") said.push(`Server ${v.address} of origin ${o.name} is ${v.state}.`);
     if (s.requests?.panics > 0) said.push(`${plain(s.requests.panics)} requests ended with an internal error; the log has them.`);
-    if (s.admission?.gate_open) said.push("The cache is nearly empty, so every storable response is stored (admission.open_below).");
+    if (s.admission?.gate_open) said.push("The cache is nearly empty, so every storable response is stored (admission.warm_up_below).");
     said.push(...certificateNotices(s));
     const list = byId("notices");
     while (list.children.length > said.length) list.lastElementChild.remove();

@@ -2,7 +2,7 @@
 //
 // It answers one question: which fields does a message about this URL, and to or from this client, have by these rules?
 //
-// There are rules for four kinds of messages (ForRequests, ForResponses, ForAnswers, ForOwn). The values are those of
+// There are rules for four kinds of messages (ForRequests, ForResponses, ForAnswers, ForGenerated). The values are those of
 // internal/http/field, or have placeholders (internal/route/template). Lines are the fields of answers that the proxy makes itself, prepared
 // once and written many times.
 //

@@ -31,9 +31,9 @@ func ForAnswers(set map[string]string) (Rules, error) {
 	return newRules(nil, nil, set, template.All, reservedInResponses)
 }
 
-// ForOwn returns the rules for fields of all answers that the proxy makes itself, errors included. They only set fields, and their
+// ForGenerated returns the rules for fields of all answers that the proxy makes itself, errors included. They only set fields, and their
 // values may have all placeholders. The error is that of ForRequests.
-func ForOwn(set map[string]string) (Rules, error) {
+func ForGenerated(set map[string]string) (Rules, error) {
 	var problems []error
 	rest := maps.Clone(set)
 	for _, name := range slices.Sorted(maps.Keys(set)) {

@@ -113,13 +113,13 @@ func TestWhatIsRefused(t *testing.T) {
 		f(name, r, err, `"`+name+`"`)
 		r, err = ForAnswers(set(name, "1"))
 		f(name, r, err, `"`+name+`"`)
-		r, err = ForOwn(set(name, "1"))
+		r, err = ForGenerated(set(name, "1"))
 		f(name, r, err, `"`+name+`"`)
 	}
 	for _, name := range []string{"Location", "etag", "Surrogate-Key", "Content-Type", "Retry_After"} {
 		r, err = ForAnswers(set(name, "1"))
 		f(name, r, err)
-		r, err = ForOwn(map[string]string{name: "1", "Age": "1", "X-A": "{"})
+		r, err = ForGenerated(map[string]string{name: "1", "Age": "1", "X-A": "{"})
 		f(name, r, err, `"`+name+`"`, `"Age"`, `"X-A"`) // all that is wrong
 	}
 }
@@ -131,7 +131,7 @@ func TestWhatNothingIsSelectedBy(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	if !r.HasRequestID() || must(t)(ForOwn(map[string]string{"X-A": "{client}"})).HasRequestID() {
+	if !r.HasRequestID() || must(t)(ForGenerated(map[string]string{"X-A": "{client}"})).HasRequestID() {
 		t.Error("want the rules with {request_id} alone to identify requests")
 	}
 	none := &Rules{}
@@ -141,7 +141,7 @@ func TestWhatNothingIsSelectedBy(t *testing.T) {
 }
 
 func TestLinesOfOwnAnswers(t *testing.T) {
-	r := must(t)(ForOwn(map[string]string{"X-A": "1", "Cache-Control": "max-age=60", "CDN-Cache-Control": "{query}", "Expires": "0", "X-Who": "{client}"}))
+	r := must(t)(ForGenerated(map[string]string{"X-A": "1", "Cache-Control": "max-age=60", "CDN-Cache-Control": "{query}", "Expires": "0", "X-Who": "{client}"}))
 	var all Lines
 	all.Add(r, func(name string) bool { return name != "Expires" })
 	all.AddLine("X-Last", "2")
@@ -158,7 +158,7 @@ func TestLinesOfOwnAnswers(t *testing.T) {
 }
 
 func TestLinesAreWrittenWithoutAnAllocation(t *testing.T) {
-	r := must(t)(ForOwn(map[string]string{"X-A": "1", "X-Url": "{uri} {client}"}))
+	r := must(t)(ForGenerated(map[string]string{"X-A": "1", "X-Url": "{uri} {client}"}))
 	lines, room := OfTexts(r), make([]byte, 0, 200)
 	var who template.Client = asker{}
 	if n := testing.AllocsPerRun(100, func() { room = lines.Append(room[:0], about, who) }); n > 0 {

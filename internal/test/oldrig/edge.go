@@ -58,42 +58,42 @@ type Options struct {
 	// Window is that of both filters.
 	Window admission.FilterOptions
 
-	MaxBytes, MaxObjectBytes, InflightBytes int64
-	StageBytes                              int64 // of MaxBytes
-	SliceBytes                              int64 // of a slice; 0 is none
-	Compress                                *compress.Rules
-	OpenBelow                               float64 // share of the memory tier below which the gate is open
-	Variants, Ranges, RequestsInFlight      int
-	RangeAmplification                      int64 // below 0 is any number
-	Tunnels                                 int
-	CollapseWait                            time.Duration
-	Caching                                 rfc9111.Options
-	Key                                     cachekey.Options
-	PurgeFrom, TrustedProxies               []netip.Prefix
-	PurgeToken                              string
-	TagFields                               []string       // nil is those of the configuration
-	CacheStatusTrusted                      []netip.Prefix // the others are told in brief; nil is all
-	HonorRequest                            bool
-	Bypass                                  proxy.Bypass
-	UncacheableFor                          time.Duration
-	WriteIdle, ReadIdle, HeaderTimeout      time.Duration // a WriteIdle below 0 is none
-	UpgradeIdle                             time.Duration
-	ReceiveRate, SendRate                   pace.Rate
-	PinnedBytes                             int64 // the limit; 0 is none
-	RequestBuffer                           int64 // below 0 is none
-	ResponseBuffer                          int64
-	Spool                                   *spool.Spool
-	HostHeader                              string
-	AllowAmbiguousPath                      bool
-	NoVarySearch, StorePosts                bool
-	IgnoreNoStore, NoUpgrades               bool
-	Invalidate                              proxy.Invalidation
-	Rate                                    rate.Limit
-	ClientShare, InflightShare              float64
-	AnyLanguageOrder, UnusualNames          bool
-	SendTags, Livez                         bool
-	StripCookies, KeepCookies               cachekey.CookieNames
-	Request, Response                       FieldRules
+	MaxBytes, MaxObjectBytes, InflightBytes          int64
+	StageBytes                                       int64 // of MaxBytes
+	SliceBytes                                       int64 // of a slice; 0 is none
+	Compress                                         *compress.Rules
+	WarmUpBelow                                      float64 // share of the memory tier below which the gate is open
+	Variants, Ranges, RequestsInFlight               int
+	RangeAmplification                               int64 // below 0 is any number
+	Tunnels                                          int
+	CollapseWait                                     time.Duration
+	Caching                                          rfc9111.Options
+	Key                                              cachekey.Options
+	PurgeFrom, TrustedProxies                        []netip.Prefix
+	PurgeToken                                       string
+	TagFields                                        []string       // nil is those of the configuration
+	CacheStatusTrusted                               []netip.Prefix // the others are told in brief; nil is all
+	HonorRequest                                     bool
+	Bypass                                           proxy.Bypass
+	UncacheableFor                                   time.Duration
+	WriteIdleTimeout, ReadIdleTimeout, HeaderTimeout time.Duration // a WriteIdleTimeout below 0 is none
+	UpgradeIdleTimeout                               time.Duration
+	ReceiveRate, SendRate                            pace.Rate
+	PinnedBytes                                      int64 // the limit; 0 is none
+	RequestBuffer                                    int64 // below 0 is none
+	ResponseBuffer                                   int64
+	Spool                                            *spool.Spool
+	HostHeader                                       string
+	AllowAmbiguousPath                               bool
+	NoVarySearch, StorePosts                         bool
+	IgnoreNoStore, NoUpgrades                        bool
+	Invalidate                                       proxy.Invalidation
+	Rate                                             rate.Limit
+	ClientShare, InflightShare                       float64
+	AnyLanguageOrder, UnusualNames                   bool
+	SendTags, Livez                                  bool
+	StripCookies, KeepCookies                        cachekey.CookieNames
+	Request, Response                                FieldRules
 
 	// State is the file that keeps the sightings; "" keeps none.
 	State string
@@ -142,10 +142,10 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
 	o.Tunnels = cmp.Or(o.Tunnels, 1024)
 	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
-	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
-	o.ReadIdle = cmp.Or(o.ReadIdle, 30*time.Second)
+	o.WriteIdleTimeout = cmp.Or(o.WriteIdleTimeout, 30*time.Second)
+	o.ReadIdleTimeout = cmp.Or(o.ReadIdleTimeout, 30*time.Second)
 	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
-	o.UpgradeIdle = cmp.Or(o.UpgradeIdle, time.Hour)
+	o.UpgradeIdleTimeout = cmp.Or(o.UpgradeIdleTimeout, time.Hour)
 	o.ReceiveRate = cmp.Or(o.ReceiveRate, pace.Rate{Bytes: 1 << 10, Over: time.Minute})
 	o.RequestBuffer = cmp.Or(o.RequestBuffer, 64<<10)
 	o.ResponseBuffer = cmp.Or(o.ResponseBuffer, 1<<20)
@@ -232,8 +232,8 @@ func Start(tb testing.TB, o Options) *Edge {
 	})
 	must(tb, err)
 	gate := admission.Options{SecondHit: &o.Window, Counting: &o.Window}
-	if o.OpenBelow > 0 {
-		gate.OpenBelow = func() bool { return e.Store.Fill() < o.OpenBelow }
+	if o.WarmUpBelow > 0 {
+		gate.WarmingUp = func() bool { return e.Store.Fill() < o.WarmUpBelow }
 	}
 	if o.State != "" {
 		gate.State = &admission.StateOptions{Path: o.State, Seed: seed}
@@ -277,7 +277,7 @@ func (o *Options) purges(tb testing.TB) (t *purge.Table, seed uint64) {
 func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 	return proxy.Options{
 		Node: cmp.Or(o.Node, Node), Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: e.purges, Gate: e.gate,
-		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
+		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdleTimeout: max(o.WriteIdleTimeout, 0),
 		Sends: e.sends, Copies: e.copies, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
 		NothingStored: e.disk != nil && e.disk.Complete() && e.disk.Stats().Segments == 0,
@@ -290,7 +290,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 // newServer is the data server of the command, limits included.
 func (e *Edge) newServer(l *proxy.Listener, o *Options) *http1.Server {
 	return http1.New(http1.Options{
-		Engine: l, HeaderBytes: 16 << 10, HeaderTimeout: o.HeaderTimeout, Idle: time.Minute, WriteIdle: max(o.WriteIdle, 0),
+		Engine: l, HeaderBytes: 16 << 10, HeaderTimeout: o.HeaderTimeout, KeepaliveTimeout: time.Minute, WriteIdleTimeout: max(o.WriteIdleTimeout, 0),
 		State: e.connectionIs, Panics: o.Origin.Panics, Log: slog.New(slog.DiscardHandler),
 	})
 }

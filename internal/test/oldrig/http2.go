@@ -18,7 +18,7 @@ func (e *Edge) StartHTTP2(tb testing.TB) (address string) {
 	must(tb, err)
 	s := http2.NewServer(http2.Options{
 		Engine: e.Proxy.Listener(false, e.options.TrustedProxies), Streams: 100, HeaderBytes: 16 << 10,
-		HeaderTimeout: e.options.HeaderTimeout, Idle: time.Minute, WriteIdle: max(e.options.WriteIdle, 0),
+		HeaderTimeout: e.options.HeaderTimeout, KeepaliveTimeout: time.Minute, WriteIdleTimeout: max(e.options.WriteIdleTimeout, 0),
 		Panics: e.options.Origin.Panics, Log: slog.New(slog.DiscardHandler),
 	})
 	e.serving.Go(func() { _ = s.Serve(l) })

@@ -28,7 +28,7 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, KeepCookies: o.KeepCookies, SendTags: o.SendTags, TagFields: o.tagFields(),
 		}},
 		RequestsInFlight: o.RequestsInFlight, Tunnels: o.Tunnels,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, RangeAmplification: max(o.RangeAmplification, 0), ReadIdle: o.ReadIdle, ReceiveRate: o.ReceiveRate, UpgradeIdle: o.UpgradeIdle,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, RangeAmplification: max(o.RangeAmplification, 0), ReadIdleTimeout: o.ReadIdleTimeout, ReceiveRate: o.ReceiveRate, UpgradeIdleTimeout: o.UpgradeIdleTimeout,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, PurgeToken: o.PurgeToken,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 		Sampler: o.Sampler, LogFormat: o.LogFormat,

@@ -127,7 +127,7 @@ func (o *Options) apply(s *step) error {
 	case key == "ttl-by-status":
 		return o.applyTTLByStatus(w[1:])
 	case key == "open-below":
-		o.OpenBelow, err = strconv.ParseFloat(w[1], 64)
+		o.WarmUpBelow, err = strconv.ParseFloat(w[1], 64)
 		return err
 	case key == "purge-from":
 		p, err := netip.ParsePrefix(w[1])
@@ -252,10 +252,10 @@ func (o *Options) applyWindow(w []string) (err error) {
 func (o *Options) applyNumber(key, value string) (err error) {
 	times := map[string]*time.Duration{
 		"default-ttl": &o.Caching.DefaultTTL, "stale-origin-failure": &o.Caching.Stale.OriginFailure,
-		"stale-server-error": &o.Caching.Stale.ServerError, "stale-while-revalidate": &o.Caching.Stale.WhileRevalidate, "stale-keep": &o.Caching.Stale.Keep,
+		"stale-server-error": &o.Caching.Stale.IfError, "stale-while-revalidate": &o.Caching.Stale.WhileRevalidate, "stale-keep": &o.Caching.Stale.Keep,
 		"heuristic-max-ttl": &o.Caching.Heuristic.MaxTTL, "collapse-wait": &o.CollapseWait, "uncacheable-for": &o.UncacheableFor,
 		"first-byte": &o.Origin.FirstByteTimeout, "between-reads": &o.Origin.IdleTimeout, "queue-wait": &o.Origin.QueueWait,
-		"write-idle": &o.WriteIdle,
+		"write-idle": &o.WriteIdleTimeout,
 	}
 	if d := times[key]; d != nil {
 		*d, err = time.ParseDuration(value)

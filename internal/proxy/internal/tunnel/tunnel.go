@@ -32,12 +32,12 @@ type Origin interface {
 
 // Options say how a tunnel behaves.
 type Options struct {
-	// Idle ends the tunnel when nothing has come from either side for so long.
-	Idle time.Duration
-	// HalfIdle does, once one direction has ended. Nobody might be left to end the other.
-	HalfIdle time.Duration
-	// WriteIdle is how long a client may take for one write; 0 is no limit.
-	WriteIdle time.Duration
+	// UpgradeIdleTimeout ends the tunnel when nothing has come from either side for so long.
+	UpgradeIdleTimeout time.Duration
+	// ReadIdleTimeout does, once one direction has ended. Nobody might be left to end the other.
+	ReadIdleTimeout time.Duration
+	// WriteIdleTimeout is how long a client may take for one write; 0 is no limit.
+	WriteIdleTimeout time.Duration
 	// Now reads the clock.
 	Now func() time.Time
 	// Sent and Received count the bytes that the client is sent, without the head, and those that the origin is sent, as they
@@ -76,7 +76,7 @@ type Tunnel struct {
 // New returns a tunnel between a client and an origin, which owns both connections once it
 // runs.
 func New(client net.Conn, origin Origin, o Options) *Tunnel {
-	return &Tunnel{Options: o, conn: client, origin: origin, limit: o.Idle}
+	return &Tunnel{Options: o, conn: client, origin: origin, limit: o.UpgradeIdleTimeout}
 }
 
 // Run sends head to the client, copies until the tunnel ends, and closes both connections.
@@ -165,8 +165,8 @@ func count(at *atomic.Int64, n int) {
 
 // send writes to the client.
 func (t *Tunnel) send(piece []byte) error {
-	if t.WriteIdle > 0 {
-		_ = t.client.SetWriteDeadline(t.Now().Add(t.WriteIdle)) // if it fails, so does the write
+	if t.WriteIdleTimeout > 0 {
+		_ = t.client.SetWriteDeadline(t.Now().Add(t.WriteIdleTimeout)) // if it fails, so does the write
 		defer func() { _ = t.client.SetWriteDeadline(time.Time{}) }()
 	}
 	_, err := t.client.Write(piece)
@@ -201,7 +201,7 @@ func (t *Tunnel) ended(while string, err error, pass func() error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.limit = min(t.limit, t.HalfIdle)
+	t.limit = min(t.limit, t.ReadIdleTimeout)
 	t.alarm.Reset(t.limit)
 }
 

@@ -64,7 +64,7 @@ type rig struct {
 	ended          chan tunnel.End
 }
 
-var options = tunnel.Options{Idle: time.Hour, HalfIdle: time.Minute, WriteIdle: 10 * time.Second, Now: time.Now}
+var options = tunnel.Options{UpgradeIdleTimeout: time.Hour, ReadIdleTimeout: time.Minute, WriteIdleTimeout: 10 * time.Second, Now: time.Now}
 
 func newRig(o tunnel.Options) *rig {
 	near, client := connect()
