@@ -57,7 +57,7 @@ const full = `edgeproxy_requests_total{route="default",result="hit",status="2xx"
 edgeproxy_requests_total{route="default",result="stale",status="2xx"} 3
 edgeproxy_requests_total{route="default",result="revalidated",status="2xx"} 2
 edgeproxy_requests_total{route="default",result="miss",status="2xx"} 20
-edgeproxy_requests_total{route="default",result="scarce",status="2xx"} 10
+edgeproxy_requests_total{route="default",result="held_back",status="2xx"} 10
 edgeproxy_requests_total{route="default",result="pass",status="4xx"} 5
 edgeproxy_requests_total{route="default",result="error",status="5xx"} 10
 edgeproxy_response_bytes_total{route="default",result="hit"} 600

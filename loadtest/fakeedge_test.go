@@ -233,7 +233,7 @@ func (f *fakeEdge) admit(key string, e *fakeEntry) (result string) {
 		}
 		f.n[metricHeldBack+`{route="default"}`]++
 		f.n[metricHeldBackBytes+`{route="default"}`] += len(e.body)
-		return "scarce"
+		return "held_back"
 	}
 	f.stored[key] = e
 	f.n[metricWrites+`{tier="`+f.tier+`"}`]++

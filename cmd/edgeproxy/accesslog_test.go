@@ -93,9 +93,9 @@ routes:
 	const request = ` HTTP/1.1 http `
 	want := []string{
 		`/a 200 miss` + request + traceOfTests + ` "id \x221\x22" ` + at + " 0",
-		`/a 200 scarce` + request + traceOfTests + ` "id \x221\x22" ` + at + " 0",
-		`/b 200 scarce` + request + `- "id \x221\x22" ` + at + " 0",
-		`/c 200 scarce` + request + `- "id \x221\x22" ` + at + " 0",
+		`/a 200 held_back` + request + traceOfTests + ` "id \x221\x22" ` + at + " 0",
+		`/b 200 held_back` + request + `- "id \x221\x22" ` + at + " 0",
+		`/c 200 held_back` + request + `- "id \x221\x22" ` + at + " 0",
 	}
 	if got := logOf(t, path); !slices.Equal(got, want) {
 		t.Errorf("log: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -176,7 +176,7 @@ cache: {memory: {stage_bytes: 1MiB}}
 		`edgeproxy_cache_writes_total{tier="stage"} 2`,
 		`edgeproxy_cache_writes_total{tier="memory"} 1`,
 		`edgeproxy_cache_promotions_total 1`,
-		`edgeproxy_requests_total{result="scarce",route="default",status="2xx"} 2`,
+		`edgeproxy_requests_total{result="held_back",route="default",status="2xx"} 2`,
 		`edgeproxy_requests_total{result="hit",route="default",status="2xx"} 2`,
 		`edgeproxy_fills_total{outcome="held_back",route="default"} 2`,
 		`edgeproxy_storable_fills_total{route="default"} 2`,

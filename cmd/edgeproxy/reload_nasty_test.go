@@ -350,7 +350,7 @@ func TestThousandRoutes(t *testing.T) {
 		if res, body := get(t, "http://"+c.address+"/r999"); res.StatusCode != 200 || body != "hello\n" {
 			t.Errorf("got %d %q", res.StatusCode, body)
 		}
-		if n := c.metric(fmt.Sprintf(`edgeproxy_requests_total{result="scarce",route="r%d-999",status="2xx"}`, version)); version == 1 && n != 1 {
+		if n := c.metric(fmt.Sprintf(`edgeproxy_requests_total{result="held_back",route="r%d-999",status="2xx"}`, version)); version == 1 && n != 1 {
 			t.Errorf("got %d requests of the last route, want 1", n)
 		}
 		if n, most := routes(), 2002+series.Kept; n > most {

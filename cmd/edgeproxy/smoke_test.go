@@ -98,7 +98,7 @@ func TestMetricsAreThereByName(t *testing.T) {
 	for _, line := range []string{
 		`edgeproxy_requests_total{result="hit",route="default",status="2xx"} 1`,
 		`edgeproxy_requests_total{result="miss",route="default",status="2xx"} 1`,
-		`edgeproxy_requests_total{result="scarce",route="default",status="2xx"} 1`,
+		`edgeproxy_requests_total{result="held_back",route="default",status="2xx"} 1`,
 		`edgeproxy_cache_writes_total{tier="memory"} 1`,
 		`edgeproxy_cache_held_back_total{route="default"} 1`,
 		`edgeproxy_not_stored_total{reason="first-sighting",route="default"} 1`,
@@ -160,7 +160,7 @@ func TestAccessLogHasTheFieldsByName(t *testing.T) {
 	// client's next request: the order of the lines is not that of the requests.
 	slices.Sort(results)
 	slices.Sort(reasons)
-	if !slices.Equal(results, []string{"hit", "miss", "scarce"}) || !slices.Equal(reasons, []string{"", "", "first-sighting"}) {
+	if !slices.Equal(results, []string{"held_back", "hit", "miss"}) || !slices.Equal(reasons, []string{"", "", "first-sighting"}) {
 		t.Errorf("got results %q, reasons %q", results, reasons)
 	}
 }

@@ -22,7 +22,7 @@ func sampleStatus() *edge.Status {
 	s := &edge.Status{Node: "edge1", Version: "1.2.3", Go: "go1", Uptime: 3725.4, Ready: true}
 	s.Requests.RequestsInFlight = 2
 	s.Requests.Totals = proxy.RouteStatus{
-		Requests: 200, Results: map[string]int64{"hit": 120, "miss": 30, "scarce": 50, "error": 0}, ResponseBytes: 3 << 20,
+		Requests: 200, Results: map[string]int64{"hit": 120, "miss": 30, "held_back": 50, "error": 0}, ResponseBytes: 3 << 20,
 		HitRatio: 0.6, ByteHitRatio: 0.555,
 		Fills: proxy.Fills{Stored: 30, HeldBack: 50, Saved: 40, SavedBytes: 40 << 10, Regret: 10, RegretBytes: 10 << 10},
 	}
@@ -65,11 +65,11 @@ func sampleStatus() *edge.Status {
 func TestScreenOfAStatus(t *testing.T) {
 	const want = `edge1 1.2.3, ready, up 1h2m5s, 2 in flight
 
-requests  total  share   in the last 1s
-all       200            10
-hit       120    60.0 %  7
-scarce    50     25.0 %  3
-miss      30     15.0 %  0
+requests   total  share   in the last 1s
+all        200            10
+hit        120    60.0 %  7
+held_back  50     25.0 %  3
+miss       30     15.0 %  0
 
 hit ratio 60.0 % of requests, 55.5 % of bytes; 3.0 MiB sent
 
@@ -111,12 +111,12 @@ not stored: first-sighting 50, no-store 3, private 3
 request-cookie: _ga 9, _fbp 7, d 4, c 3, b 2, ...; cache.keep_cookies or strip_cookies removes what the origin does not need
 `
 	before := &edge.Status{Uptime: 3724.4}
-	before.Requests.Totals = proxy.RouteStatus{Requests: 190, Results: map[string]int64{"hit": 113, "scarce": 47, "miss": 30}}
+	before.Requests.Totals = proxy.RouteStatus{Requests: 190, Results: map[string]int64{"hit": 113, "held_back": 47, "miss": 30}}
 	if got := screen(sampleStatus(), before); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	before.Started = before.Started.Add(time.Hour)
-	if got := screen(sampleStatus(), before); !strings.Contains(got, "in the last 1h2m5.4s\nall       200            200\n") {
+	if got := screen(sampleStatus(), before); !strings.Contains(got, "in the last 1h2m5.4s\nall        200            200\n") {
 		t.Errorf("after a restart: got\n%s", got)
 	}
 	if got := screen(&edge.Status{}, nil); !strings.Contains(got, "not ready") || !strings.HasSuffix(got, "not stored: none\n") {

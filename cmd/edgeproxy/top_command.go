@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -60,7 +59,7 @@ func topCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` or URL of the proxy's admin listener")
 	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
-	cmd.Flags().StringVar(&o.by, "by", "requests", "`MEASURE` of hosts and URLs: requests, bytes, misses or held-back")
+	cmd.Flags().StringVar(&o.by, "by", "requests", "`MEASURE` of hosts and URLs: requests, bytes, misses or held_back")
 	cmd.Flags().BoolVar(&o.requests, "requests", false, "show the requests in progress")
 	cmd.Flags().IntVarP(&o.rows, "rows", "n", 20, "number of `ROWS` to show, 1 to 100")
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "print a new screen each second, until Ctrl-C")
@@ -68,13 +67,10 @@ func topCommand() *cobra.Command {
 	return cmd
 }
 
-// measureOf returns the measure in GET /top for a value of --by.
-func measureOf(by string) string { return strings.ReplaceAll(by, "-", "_") }
-
 // isMeasure reports whether by is a value of --by.
 func isMeasure(by string) bool {
 	for m := range top.Measures {
-		if by == strings.ReplaceAll(m.String(), "_", "-") {
+		if by == m.String() {
 			return true
 		}
 	}
@@ -88,7 +84,7 @@ func (o *topOptions) check(byGiven bool) error {
 	case o.requests && byGiven:
 		return errors.New("--by is for hosts and URLs; leave it or --requests out")
 	case !isMeasure(o.by):
-		return fmt.Errorf("--by %s: want requests, bytes, misses or held-back", o.by)
+		return fmt.Errorf("--by %s: want requests, bytes, misses or held_back", o.by)
 	case o.rows < 1 || o.rows > 100:
 		return fmt.Errorf("--rows %d: want 1 to 100", o.rows)
 	}

@@ -39,8 +39,8 @@ func topScreen(a *edge.Top, by string) string {
 		fmt.Fprintf(&b, "%d requests were not counted, because others were being counted at that moment\n", a.Dropped)
 	}
 	b.WriteString("\n")
-	topLines(&b, "host", by, a.Hosts[measureOf(by)])
-	topLines(&b, "URL", by, a.URLs[measureOf(by)])
+	topLines(&b, "host", by, a.Hosts[by])
+	topLines(&b, "URL", by, a.URLs[by])
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

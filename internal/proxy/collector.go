@@ -26,7 +26,7 @@ var ofAll = map[*prometheus.Desc]*prometheus.Desc{}
 
 var (
 	descRequests = desc("requests_total",
-		"Requests answered, each under exactly one result; requests = hit + stale + revalidated + miss + scarce + pass + error.",
+		"Requests answered, each under exactly one result; requests = hit + stale + revalidated + miss + held_back + pass + error.",
 		"route", "result", "status")
 	descBytes    = desc("response_bytes_total", "Body bytes sent to clients, and those of protocols switched to.", "route", "result")
 	descDuration = desc("request_duration_seconds",

@@ -135,7 +135,7 @@ func TestRandomHostsAndURLsTakeNoMemoryAndNoSeries(t *testing.T) {
 	if grown > 4<<20 || e.Proxy.Top().MemoryBytes() != memory {
 		t.Errorf("memory has grown by %d bytes, and that of the counts from %d to %d", grown, memory, e.Proxy.Top().MemoryBytes())
 	}
-	if n := e.Metric(t, "edgeproxy_host_requests_total", "host=*.known.example", "result=scarce"); n < 3199 {
+	if n := e.Metric(t, "edgeproxy_host_requests_total", "host=*.known.example", "result=held_back"); n < 3199 {
 		t.Errorf("got %v requests of the pattern, want 3200", n)
 	}
 }

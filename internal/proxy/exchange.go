@@ -61,7 +61,7 @@ const (
 	resultStale
 	resultRevalidated
 	resultMiss
-	resultScarce
+	resultHeldBack
 	resultPass
 	resultError
 
@@ -69,7 +69,7 @@ const (
 )
 
 var resultWords = [resultCount]string{
-	"hit", "stale", "revalidated", "miss", "scarce", "pass", "error",
+	"hit", "stale", "revalidated", "miss", "held_back", "pass", "error",
 }
 
 func (r result) String() string { return resultWords[r] }

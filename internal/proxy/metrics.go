@@ -31,7 +31,7 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 // Metrics are the counters of one Proxy. Counts are plain atomics, which the collector reads at
 // each scrape. Every request is counted once, under one result:
 //
-//	requests = hit + stale + revalidated + miss + scarce + pass + error
+//	requests = hit + stale + revalidated + miss + held_back + pass + error
 type Metrics struct {
 	overload, overRate            *refusals
 	overShare                     *refusals // one client's share of the slots

@@ -64,7 +64,7 @@ func (x *exchange) settleResult() {
 			x.reason = reason.None // a follower admitted it after the header was sent
 		}
 	case h.storable():
-		x.result = resultScarce
+		x.result = resultHeldBack
 	default:
 		x.result = resultPass
 	}
@@ -206,7 +206,7 @@ func (x *exchange) countTop(t *top.Table, at time.Time) {
 	}
 	r := top.Request{
 		Scheme: x.scheme, Host: x.host, Target: target, Bytes: x.bytes, Lane: x.lane,
-		Miss: x.result == resultMiss || x.result == resultScarce, HeldBack: x.result == resultScarce,
+		Miss: x.result == resultMiss || x.result == resultHeldBack, HeldBack: x.result == resultHeldBack,
 	}
 	t.Count(&r, at)
 }

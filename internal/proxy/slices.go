@@ -229,5 +229,5 @@ func (s *slicing) result() result {
 	case s.admitted, s.job.verdict.Admit:
 		return resultMiss
 	}
-	return resultScarce
+	return resultHeldBack
 }

@@ -642,7 +642,7 @@ func TestResponseThatVariesByTraceparentIsNotStored(t *testing.T) {
 func TestSightingsAreToldOfSpans(t *testing.T) {
 	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Rule: admission.Rule{Policy: admission.Counting, MoreThan: 3}}, nil)
 	e.ask("GET / HTTP/1.1\r\n")
-	want(t, one(t, e.all(), "SERVER", "GET"), "edgeproxy.sightings", "1", "edgeproxy.result", "scarce", "edgeproxy.reason", "too-few-sightings")
+	want(t, one(t, e.all(), "SERVER", "GET"), "edgeproxy.sightings", "1", "edgeproxy.result", "held_back", "edgeproxy.reason", "too-few-sightings")
 }
 
 // The span of a fetch by HTTP/2 had the version 1.1.

@@ -52,7 +52,7 @@ func wantFills(t *testing.T, e *edgetest.Edge, requests int64) {
 		t.Fatal("the edge did not come to rest")
 	}
 	var results float64
-	for _, r := range []string{"hit", "miss", "scarce"} {
+	for _, r := range []string{"hit", "miss", "held_back"} {
 		results += e.Metric(t, "edgeproxy_requests_total", "route=default", "result="+r, "status=2xx")
 	}
 	if int64(results) != requests {

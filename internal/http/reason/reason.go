@@ -13,7 +13,7 @@ type Reason uint8
 const (
 	None Reason = iota
 
-	// Admission: the key has not been asked for often enough.
+	// Admission: the response is held back.
 
 	FirstSighting   // second-hit: no sighting within the window before this one
 	TooFewSightings // counting: not more than more_than sightings

@@ -90,7 +90,7 @@ func TestOwnAccessLogIsReadBack(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 891011000, time.UTC)
 	line := accesslog.Line{
 		Time: at, Host: []byte("example.org"), Target: []byte("/a?\"\\\x01é"), Method: []byte("GET"), Status: 200, Bytes: 123,
-		Result: "scarce", Reason: reason.FirstSighting.String(), Route: "default", Duration: time.Second, Client: netip.MustParseAddr("::1"),
+		Result: "held_back", Reason: reason.FirstSighting.String(), Route: "default", Duration: time.Second, Client: netip.MustParseAddr("::1"),
 	}
 	w.Write(&line)
 	for _, why := range []reason.Reason{reason.NotModified, reason.Precondition, reason.Private} {

@@ -49,7 +49,7 @@ var fields = [...]Field{
 	fieldMethod:          {"method", "method of the request"},
 	fieldStatus:          {"status", "status sent; 0 if none was"},
 	fieldBytes:           {"bytes", "body bytes sent; of a hit those handed to the connection, which is all of them even if the client leaves or is cut"},
-	fieldResult:          {"result", "result of the request: hit, stale, revalidated, miss, scarce, pass or error"},
+	fieldResult:          {"result", "result of the request: hit, stale, revalidated, miss, held_back, pass or error"},
 	fieldReason:          {"reason", "why the response was not stored or not served from the cache; empty if there is nothing to explain"},
 	fieldRoute:           {"route", "name of the route; empty if none matched"},
 	fieldDuration:        {"duration", "seconds from receipt to the end; a hit ends when it was handed to the connection, not when the client had it"},

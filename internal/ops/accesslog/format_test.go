@@ -79,7 +79,7 @@ func TestTemplateHasItsTextAndItsFields(t *testing.T) {
 	}
 	f("{client} {status}", "192.0.2.1 200")
 	f("{{{method}}} $x é {host}{target}", "{GET} $x é www.example.com/a?b=c&d=<e>")
-	f(everything(), `"2026-03-04T04:06:07.123456Z" "www.example.com" "/a?b=c&d=<e>" "GET" "200" "5000000000" "scarce" "first-sighting" "default" `+
+	f(everything(), `"2026-03-04T04:06:07.123456Z" "www.example.com" "/a?b=c&d=<e>" "GET" "200" "5000000000" "held_back" "first-sighting" "default" `+
 		`"1.5" "0.000001" "192.0.2.1" "https" "HTTP/2.0" "3" "-61" "curl/8.5.0" "https://example.com/" "r-1" `+
 		`"4bf92f3577b34da6a3ce929d0e0e4736" "ann" "10.0.0.1:80" "0.0123" "0.1" "12.345678"`)
 }

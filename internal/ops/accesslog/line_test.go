@@ -37,7 +37,7 @@ func sample() *Line {
 	return &Line{
 		Time: time.Date(2026, 3, 4, 5, 6, 7, 123456789, time.FixedZone("CET", 3600)),
 		Host: []byte("www.example.com"), Target: []byte("/a?b=c&d=<e>"), Method: []byte("GET"),
-		Status: 200, Bytes: 5_000_000_000, Result: "scarce", Reason: "first-sighting", Route: "default",
+		Status: 200, Bytes: 5_000_000_000, Result: "held_back", Reason: "first-sighting", Route: "default",
 		Duration: 1500*time.Millisecond + 400*time.Nanosecond, FirstByte: time.Microsecond,
 		Client: netip.MustParseAddr("192.0.2.1"),
 	}
@@ -53,13 +53,13 @@ func TestLineHasEveryKeyInTheDocumentedOrder(t *testing.T) {
 	const none = `,"sightings":0,"ttl":0,"user_agent":"","referer":"","request_id":"","trace_id":"","user":"",` +
 		`"origin":"","origin_connect":0,"origin_first_byte":0,"origin_total":0}`
 	f(sample(), `{"time":"2026-03-04T04:06:07.123456Z","host":"www.example.com","target":"/a?b=c&d=<e>","method":"GET",`+
-		`"status":200,"bytes":5000000000,"result":"scarce","reason":"first-sighting","route":"default",`+
+		`"status":200,"bytes":5000000000,"result":"held_back","reason":"first-sighting","route":"default",`+
 		`"duration":1.5,"first_byte":0.000001,"client":"192.0.2.1","scheme":"","protocol":""`+none)
 	f(&Line{Time: time.Unix(0, 0)}, `{"time":"1970-01-01T00:00:00.000000Z","host":"","target":"","method":"",`+
 		`"status":0,"bytes":0,"result":"","reason":"","route":"",`+
 		`"duration":0,"first_byte":0,"client":"","scheme":"","protocol":""`+none)
 	f(full(), `{"time":"2026-03-04T04:06:07.123456Z","host":"www.example.com","target":"/a?b=c&d=<e>","method":"GET",`+
-		`"status":200,"bytes":5000000000,"result":"scarce","reason":"first-sighting","route":"default",`+
+		`"status":200,"bytes":5000000000,"result":"held_back","reason":"first-sighting","route":"default",`+
 		`"duration":1.5,"first_byte":0.000001,"client":"192.0.2.1","scheme":"https","protocol":"HTTP/2.0",`+
 		`"sightings":3,"ttl":-61,"user_agent":"curl/8.5.0","referer":"https://example.com/","request_id":"r-1",`+
 		`"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","user":"ann","origin":"10.0.0.1:80","origin_connect":0.0123,"origin_first_byte":0.1,"origin_total":12.345678}`)

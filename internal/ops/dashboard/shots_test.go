@@ -35,10 +35,10 @@ func quarter(t *testing.T) (all [][]byte) {
 		add(status, "uptime_seconds", 2*by)
 		add(totals, "requests", hits+held)
 		add(results, "hit", hits)
-		add(results, "scarce", held)
+		add(results, "held_back", held)
 		add(totals, "response_bytes", 50_000*hits+43_000*held)
 		add(bytes, "hit", 50_000*hits)
-		add(bytes, "scarce", 43_000*held)
+		add(bytes, "held_back", 43_000*held)
 	}
 	for second := 0; second < 900; second += 2 {
 		move(second, -1)
