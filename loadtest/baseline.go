@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/lab/peers"
 
 	"github.com/dustin/go-humanize"
 )
@@ -20,7 +21,7 @@ import (
 // The values of --baselines, and the proxies that a list of them may name.
 const (
 	baselinesAuto = "auto" // with --html, those that are installed
-	baselinesAll  = "all"  // those that are installed
+	baselinesAll  = "all"  // all that are installed
 	baselinesNone = "none"
 
 	baselineNginx   = "nginx"
@@ -32,9 +33,6 @@ var knownBaselines = []string{baselineNginx, baselineTraffic}
 // nginxMinUses are the values of proxy_cache_min_uses that nginx runs with: 1
 // stores like always, 2 like second-hit.
 var nginxMinUses = [...]int{1, 2}
-
-// defaultNginx is the path of nginx if PATH lacks the folder of system programs.
-const defaultNginx = "/usr/sbin/nginx"
 
 // baselinesWanted reports whether s is a value of --baselines.
 func baselinesWanted(s string) bool {
@@ -78,7 +76,7 @@ func (p *plan) baselines(ctx context.Context, files string, stderr io.Writer) (o
 
 // nginxRuns returns a run of nginx for each of nginxMinUses.
 func (p *plan) nginxRuns(ctx context.Context, files string, stderr io.Writer) (out []*policyRun, err error) {
-	program, err := findNginx(p.nginx)
+	program, err := peers.Find(cmp.Or(p.nginx, "nginx"))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func (p *plan) nginxRuns(ctx context.Context, files string, stderr io.Writer) (o
 	memory, files := p.cacheFolder(files), p.serverFolder(files)
 	for _, minUses := range nginxMinUses {
 		c := nginxConfig{
-			minUses: minUses, maxBytes: p.cacheBytes(), keys: p.facts.Objects, euid: os.Geteuid(), memory: memory,
+			minUses: minUses, maxBytes: p.cacheBytes(), keys: p.facts.Objects, memory: memory,
 		}
 		s := p.baselineSetting("nginx-min-uses-"+strconv.Itoa(minUses), "idle for "+nginxInactive.String(), "lru")
 		r := p.baselineRun(s, version, memory, stderr)
@@ -101,14 +99,14 @@ func (p *plan) trafficRuns(ctx context.Context, files string, stderr io.Writer) 
 	if p.cacheBytes() < minTrafficBytes {
 		return nil, fmt.Errorf("the cache has %s: %w", humanize.IBytes(uint64(p.cacheBytes())), errTrafficBytes)
 	}
-	program, err := findTrafficServer("")
+	program, err := findTrafficServer("traffic_server")
 	if err != nil {
 		return nil, err
 	}
 	memory, files := p.cacheFolder(files), p.serverFolder(files)
 	c := trafficConfig{maxBytes: p.cacheBytes(), maxObjectBytes: p.largestStored(), memory: memory}
 	s := p.baselineSetting("trafficserver-hits-"+strconv.Itoa(promoteHits), "beyond "+strconv.Itoa(promoteBuckets)+" URLs", "fifo")
-	r := p.baselineRun(s, trafficVersion(ctx, program.path), memory, stderr)
+	r := p.baselineRun(s, trafficVersion(ctx, program), memory, stderr)
 	r.start = func(ctx context.Context, o *origin) (proxy, error) {
 		return startTrafficServer(ctx, program, files, c, o)
 	}
@@ -126,18 +124,6 @@ func (p *plan) baselineRun(s setting, version, memory string, stderr io.Writer) 
 	r.noStoreOver = p.largestStored()
 	r.optional = p.baseline == baselinesAuto
 	return r
-}
-
-// findNginx returns the path of the given program, or else of nginx on PATH, or else defaultNginx.
-func findNginx(given string) (string, error) {
-	path, err := exec.LookPath(cmp.Or(given, "nginx"))
-	if err != nil && given == "" {
-		path, err = exec.LookPath(defaultNginx)
-	}
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
 }
 
 var versionText = regexp.MustCompile(`nginx/[0-9.]+`)

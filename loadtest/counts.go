@@ -11,7 +11,7 @@ type counts struct {
 	responseBytes, hitBytes        int64
 	failedBytes                    int64
 	writes, writeBytes             int64 // into the tier that admission guards
-	stageWrites, stageWriteBytes   int64 // of first sightings
+	stageWrites, stageWriteBytes   int64 // into the stage, at first sightings
 	promotions                     int64 // from the stage; they are writes too
 	heldBack, heldBackBytes        int64
 	regret, regretBytes            *int64 // nil = not measured

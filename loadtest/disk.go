@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"edgeproxy/internal/lab/command"
+
 	"github.com/dustin/go-humanize"
 )
 
@@ -25,7 +27,7 @@ func (p *plan) planDisk() error {
 	}
 	p.diskBytes = p.disk.of(p.facts.ChargedBytes())
 	if p.diskBytes < minDiskBytes {
-		return usagef("--disk %s: that is %s here, and edgeproxy takes no less than %s: raise --disk or --limit",
+		return command.Usagef("--disk %s: that is %s here, and edgeproxy takes no less than %s: raise --disk or --limit",
 			p.disk.text, humanize.IBytes(uint64(p.diskBytes)), humanize.IBytes(minDiskBytes))
 	}
 	p.diskObjectBytes = min(max(p.replay.largest(), minMaxObjectBytes), p.diskBytes/diskObjectShare)
@@ -96,14 +98,5 @@ func (e onDisk) Close() error { return errors.Join(e.edge.Close(), e.folder.Clos
 // writeReporter is a proxy that knows, after Close, how many bytes its processes wrote to block devices; false if the system
 // does not say.
 type writeReporter interface {
-	written() (bytes int64, ok bool)
-}
-
-// written returns how many bytes the process and the children that it waited for wrote to block devices. It is known
-// after Close.
-func (p *process) written() (int64, bool) {
-	if p.cmd.ProcessState == nil {
-		return 0, false
-	}
-	return writtenBy(p.cmd.ProcessState)
+	Written() (bytes int64, ok bool)
 }

@@ -5,6 +5,10 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/lab/metrics"
+
+	"edgeproxy/internal/lab/command"
 )
 
 func TestPlanOfADisk(t *testing.T) {
@@ -29,7 +33,7 @@ func TestPlanOfADisk(t *testing.T) {
 		t.Errorf("without --disk: %s", c.yaml())
 	}
 	_, err = newPlan(parse(t, "--capacity", "4MiB", "--disk", "50%"), objects(16<<20))
-	if exitCode(err, io.Discard) != exitUsage || !strings.Contains(err.Error(), "no less than 16 MiB") {
+	if command.Code("loadtest", err, io.Discard) != command.Usage || !strings.Contains(err.Error(), "no less than 16 MiB") {
 		t.Errorf("8 MiB: got %v", err)
 	}
 }
@@ -37,12 +41,12 @@ func TestPlanOfADisk(t *testing.T) {
 func TestWithADiskItsTierIsCounted(t *testing.T) {
 	const text = "edgeproxy_cache_writes_total{tier=\"memory\"} 5\nedgeproxy_cache_writes_total{tier=\"disk\"} 7\n" +
 		"edgeproxy_cache_write_bytes_total{tier=\"memory\"} 50\nedgeproxy_cache_write_bytes_total{tier=\"disk\"} 70\n"
-	x, err := parseExposition(strings.NewReader(text))
+	x, err := metrics.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for disk, want := range map[int64][2]int64{0: {5, 50}, 1: {7, 70}} {
-		if c, _ := x.counts(&edgeConfig{diskBytes: disk}); [2]int64{c.writes, c.writeBytes} != want {
+		if c, _ := countsIn(x, &edgeConfig{diskBytes: disk}); [2]int64{c.writes, c.writeBytes} != want {
 			t.Errorf("disk of %d bytes: got %d writes of %d bytes, want %v", disk, c.writes, c.writeBytes, want)
 		}
 	}

@@ -9,7 +9,7 @@
 //
 //	requests   replay.go, target.go: a trace prepared for sending
 //	sending    driver.go, worker.go, tally.go: the open loop and its measurements
-//	proxies    process.go; edge*.go; baseline.go, nginx*.go, pacemaker.go, writes_linux.go, traffic*.go, accesslog.go
+//	proxies    edge*.go; baseline.go, nginx*.go, pacemaker.go, writes_linux.go, traffic*.go, accesslog.go; system_*.go
 //	counting   metrics.go, scrape.go, sampler.go into counts.go
 //	reporting  report.go, table.go; curvedata.go, curves.go, page.go
 //	judging    warnings.go; with a disk forecast.go, thresholds.go (the report calls a threshold a bar)
@@ -21,6 +21,6 @@
 //
 // It does not simulate: it speaks HTTP only, and asks edgeproxy simulate for a
 // forecast. It shares with the proxy only the reading of traces and the drawing of
-// pages. It does not use the times of a log (the rate is constant), and does not
+// pages, and with other measurements how programs are started and read (internal/lab). It does not use the times of a log (the rate is constant), and does not
 // measure peak throughput (the loop is open).
 package main

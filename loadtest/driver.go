@@ -17,7 +17,7 @@ import (
 // not queued in memory. Latency counts from the time it was due.
 type driver struct {
 	replay      *replay
-	host        string // of the Host field
+	host        string // the value of the field Host
 	rate        float64
 	connections int
 	dial        func(context.Context) (net.Conn, error)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/test/testkit"
 )
@@ -41,7 +42,7 @@ func runDriver(t *testing.T, fault string, args ...string) (code int, stdout, st
 	}
 	args = append([]string{"--trace", file, "--edgeproxy", self, "--rate", "500", "--connections", "1", "--capacity", "16MiB"}, args...)
 	var out, errOut bytes.Buffer
-	code = run(args, &out, &errOut)
+	code = run(t.Context(), args, &out, &errOut)
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -72,7 +73,7 @@ func noWarnings(t *testing.T, doc *document) {
 
 func TestReportCountsWhatEachPolicyDid(t *testing.T) {
 	code, doc, stderr := runJSON(t, "--policies", "second-hit,counting,never", "--more-than", "2")
-	if code != exitDone {
+	if code != command.Done {
 		t.Fatalf("exit %d, want 0: %s", code, stderr)
 	}
 	const big, small = 2 << 20, 20000
@@ -123,7 +124,7 @@ func TestReportCountsWhatEachPolicyDid(t *testing.T) {
 func TestTableAndJSONFileAgree(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	code, stdout, stderr := runDriver(t, "", "--policies", "second-hit", "--json-file", file)
-	if code != exitDone {
+	if code != command.Done {
 		t.Fatalf("exit %d, want 0: %s", code, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
@@ -152,26 +153,26 @@ func TestExitCodeTellsWhatWentWrong(t *testing.T) {
 			}
 		})
 	}
-	f("saving reached", "", exitDone, "", "--min-saved", "0.5")
-	f("saving missed", "", exitFailed, "saved 50.0% of the writes of always; --min-saved wants 75.0%", "--min-saved", "0.75")
-	f("metric missing", "no-metric", exitFailed, "always: edgeproxy's /metrics lacks "+metricWrites)
-	f("counts differ", "miscount", exitDone, "warning: always: edgeproxy counted 8 origin requests, the origin served 4")
-	f("truncated bodies", "truncate", exitFailed, "always: 9 of 9 requests failed")
-	f("another object", "wrong-object", exitFailed, "another object's response")
-	f("refused config", "refuse", exitFailed, "this file is not liked")
-	f("dies underway", "die", exitFailed, "edgeproxy ended with exit status 7")
-	f("bad exit", "bad-exit", exitDone, "warning: always: edgeproxy ended with exit status 3")
-	f("no such program", "", exitFailed, "start edgeproxy", "--edgeproxy", filepath.Join(t.TempDir(), "none"))
-	f("out of time", "", exitFailed, "not done within --timeout 500ms", "--timeout", "500ms", "--rate", "0.1")
-	f("capacity too small", "", exitUsage, "edgeproxy takes no less than 1 MiB", "--capacity", "5%")
-	f("object over a quarter", "", exitUsage, "at most a quarter", "--max-object", "5MiB")
-	f("no trace file", "", exitUsage, "open the trace", "--trace", filepath.Join(t.TempDir(), "none"))
-	f("unknown flag", "", exitUsage, "flag provided but not defined: -shadow", "--shadow", "x")
+	f("saving reached", "", command.Done, "", "--min-saved", "0.5")
+	f("saving missed", "", command.Failed, "saved 50.0% of the writes of always; --min-saved: must be at least 75.0%", "--min-saved", "0.75")
+	f("metric missing", "no-metric", command.Failed, "always: edgeproxy's /metrics lacks "+metricWrites)
+	f("counts differ", "miscount", command.Done, "warning: always: edgeproxy counted 8 origin requests, the origin served 4")
+	f("truncated bodies", "truncate", command.Failed, "always: 9 of 9 requests failed")
+	f("another object", "wrong-object", command.Failed, "another object's response")
+	f("refused config", "refuse", command.Failed, "this file is not liked")
+	f("dies underway", "die", command.Failed, "edgeproxy ended with exit status 7")
+	f("bad exit", "bad-exit", command.Done, "warning: always: edgeproxy ended with exit status 3")
+	f("no such program", "", command.Failed, "start edgeproxy", "--edgeproxy", filepath.Join(t.TempDir(), "none"))
+	f("out of time", "", command.Failed, "not done within --timeout 500ms", "--timeout", "500ms", "--rate", "0.1")
+	f("capacity too small", "", command.Usage, "edgeproxy takes no less than 1 MiB", "--capacity", "5%")
+	f("object over a quarter", "", command.Usage, "at most a quarter", "--max-object", "5MiB")
+	f("no trace file", "", command.Usage, "open the trace", "--trace", filepath.Join(t.TempDir(), "none"))
+	f("unknown flag", "", command.Usage, "flag provided but not defined: -shadow", "--shadow", "x")
 }
 
 func TestStageWritesStandApart(t *testing.T) {
 	code, doc, stderr := runJSON(t, "--policies", "second-hit", "--stage", "25%")
-	if code != exitDone {
+	if code != command.Done {
 		t.Fatalf("exit %d, want 0: %s", code, stderr)
 	}
 	always, second := doc.Results[0], doc.Results[1]
@@ -189,7 +190,7 @@ func TestPopularityModelIsReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, doc, stderr := runJSON(t, "--policies", "always", "--trace", "popularity:"+file+",objects=20,arrivals=bursty")
-	if code != exitDone || doc.Trace.Objects != 20 || doc.Results[0].Requests != doc.Trace.Requests {
+	if code != command.Done || doc.Trace.Objects != 20 || doc.Results[0].Requests != doc.Trace.Requests {
 		t.Errorf("exit %d, %d objects, %d of %d requests: %s", code, doc.Trace.Objects, doc.Results[0].Requests, doc.Trace.Requests, stderr)
 	}
 }
@@ -198,7 +199,7 @@ func TestRunsAreRepeatedForTheirMeans(t *testing.T) {
 	testkit.Slow(t, "it starts a proxy for each of several runs")
 	_, once, _ := runJSON(t, "--policies", "second-hit")
 	code, twice, stderr := runJSON(t, "--policies", "second-hit", "--runs", "2")
-	if code != exitDone || twice.Run.Runs != 2 || len(twice.Results) != 2 {
+	if code != command.Done || twice.Run.Runs != 2 || len(twice.Results) != 2 {
 		t.Fatalf("exit %d, %d runs, %d results: %s", code, twice.Run.Runs, len(twice.Results), stderr)
 	}
 	for i := range once.Results {
@@ -212,7 +213,7 @@ func TestRunsAreRepeatedForTheirMeans(t *testing.T) {
 func TestHTMLHoldsTheRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
 	code, stdout, stderr := runDriver(t, "", "--policies", "second-hit", "--html", file, "--baselines", "none")
-	if code != exitDone || !strings.Contains(stdout, "second-hit") {
+	if code != command.Done || !strings.Contains(stdout, "second-hit") {
 		t.Fatalf("exit %d, want 0 and the table beside the page: %s%s", code, stdout, stderr)
 	}
 	data, err := os.ReadFile(file)
@@ -241,39 +242,24 @@ func TestBaselineThatIsNotThereIsLeftOut(t *testing.T) {
 		if got != code || !strings.Contains(stderr, want) || want == "" && stderr != "" {
 			t.Errorf("%v: exit %d, want %d and %q on stderr: %s", args, got, code, want, stderr)
 		}
-		if code == exitDone && (!strings.Contains(stdout, "always") || strings.Contains(stdout, "nginx")) {
+		if code == command.Done && (!strings.Contains(stdout, "always") || strings.Contains(stdout, "nginx")) {
 			t.Errorf("%v: want the row of always alone:\n%s", args, stdout)
 		}
 	}
-	f(exitDone, "", "--nginx", broken)
-	f(exitDone, "", "--nginx", broken, "--html", html, "--baselines", "none")
-	f(exitDone, "note: no nginx, its rows are left out: ", "--nginx", none, "--baselines", "nginx")
-	f(exitDone, "note: no nginx, its rows are left out: ", "--nginx", none, "--html", html)
-	f(exitDone, "warning: nginx-min-uses-2 is left out: start nginx", "--nginx", broken, "--html", html)
-	f(exitFailed, "I am broken", "--nginx", broken, "--baselines", "nginx")
+	f(command.Done, "", "--nginx", broken)
+	f(command.Done, "", "--nginx", broken, "--html", html, "--baselines", "none")
+	f(command.Done, "note: no nginx, its rows are left out: ", "--nginx", none, "--baselines", "nginx")
+	f(command.Done, "note: no nginx, its rows are left out: ", "--nginx", none, "--html", html)
+	f(command.Done, "warning: nginx-min-uses-2 is left out: start nginx", "--nginx", broken, "--html", html)
+	f(command.Failed, "I am broken", "--nginx", broken, "--baselines", "nginx")
 }
 
 func TestStartTriesAgainWhenItsPortIsTaken(t *testing.T) {
 	t.Setenv(envOnce, filepath.Join(t.TempDir(), "once"))
 	code, doc, stderr := runJSON(t, "--policies", "always")
-	if code != exitDone || len(doc.Results) != 1 || doc.Results[0].Requests != 9 {
+	if code != command.Done || len(doc.Results) != 1 || doc.Results[0].Requests != 9 {
 		t.Errorf("exit %d, results %+v: %s", code, doc.Results, stderr)
 	}
-}
-
-func TestStubbornEdgeIsKilled(t *testing.T) {
-	t.Setenv(envFault, "stubborn")
-	alive := lifeline(t)
-	self, _ := os.Executable()
-	e, err := startEdge(t.Context(), self, t.TempDir(), edgeConfig{origin: "127.0.0.1:1", maxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.stopWait = time.Millisecond
-	if err := e.Close(); err == nil || !strings.Contains(err.Error(), "was killed") {
-		t.Errorf("Close: got %v, want it to say that it killed", err)
-	}
-	alive.ended(t)
 }
 
 // lifelineListener tells when a fake edge lives and when it does not.
@@ -339,7 +325,7 @@ func TestInterruptLeavesNothingBehind(t *testing.T) {
 	}
 	err := cmd.Wait()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+	if !errors.As(err, &exit) || exit.ExitCode() != command.Failed {
 		t.Errorf("driver: got %v, want exit 1", err)
 	}
 	gone(t, conn)

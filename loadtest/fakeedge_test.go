@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(envNginx) != "":
 		os.Exit(holdNginx(os.Getenv(envNginx)))
 	case os.Getenv(envDriver) != "":
-		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+		main()
 	}
 	os.Exit(m.Run())
 }
@@ -51,14 +51,14 @@ type fakeEdge struct {
 	fault, origin, policy string
 	moreThan              int
 	stage                 bool
-	tier                  string // that admission guards
+	tier                  string // the tier that admission guards
 
 	mu        sync.Mutex
 	sightings map[string]int
 	heldBack  map[string]bool // whose last fill was
 	stored    map[string]*fakeEntry
 	polls     int
-	n         map[string]int // by metric, with labels
+	n         map[string]int // keys are metrics with their labels
 }
 
 type fakeEntry struct {
@@ -248,7 +248,7 @@ func holdNginx(program string) int {
 	if err == nil {
 		var n *nginx
 		// On disk: what a killed driver leaves is in the test's own folder.
-		c := nginxConfig{minUses: 1, maxBytes: 1 << 20, keys: 1, euid: os.Geteuid()}
+		c := nginxConfig{minUses: 1, maxBytes: 1 << 20, keys: 1}
 		if n, err = startNginx(context.Background(), program, os.TempDir(), c, o); err == nil {
 			fmt.Fprintln(os.Stdout, n.address())
 			select {}

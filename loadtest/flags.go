@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -28,10 +29,11 @@ const (
 	maxConnections = 1024
 	maxRuns        = 100
 	defaultTimeout = time.Hour
-	maxStageShare  = 0.5 // of the capacity: edgeproxy takes no more
+	maxStageShare  = 0.5 // a share of the capacity: edgeproxy takes no more
 )
 
-var errStage = errors.New("want at most 50%, or a size up to half of the capacity")
+// stageLimit is maxStageShare in words.
+const stageLimit = "at most 50%, or a size up to half of the capacity"
 
 // options is the command line, checked as far as possible without the trace.
 type options struct {
@@ -44,11 +46,11 @@ type options struct {
 	filterCapacity int64 // keys; 0 = not given
 	capacity       amount
 	disk           amount  // zero = none
-	stage          amount  // of the capacity; zero = none
+	stage          amount  // a part of the capacity; zero = none
 	maxObjectBytes int64   // 0 = chosen by the plan
 	rate           float64 // requests a second; 0 = chosen by the plan
 	connections    int
-	runs           int // of each policy
+	runs           int // how often each policy runs
 	maxAge         time.Duration
 	timeout        time.Duration
 	edgeproxy      string
@@ -84,15 +86,15 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, err
 		}
-		return nil, &usageError{err}
+		return nil, &command.UsageError{Err: err}
 	}
 	if fs.NArg() > 0 {
-		return nil, usagef("unexpected argument %q", fs.Arg(0))
+		return nil, command.Usagef("unexpected argument %q", fs.Arg(0))
 	}
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if err := o.validate(given); err != nil {
-		return nil, &usageError{err}
+		return nil, &command.UsageError{Err: err}
 	}
 	return o, nil
 }
@@ -109,9 +111,9 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.Func("rotate-every", remember+": admission's rotate_every, a `duration` (default: none; with --filter-capacity edgeproxy's own)", o.parseRotate)
 	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, remember+": distinct `keys` a generation holds, which makes the window fixed (default: edgeproxy's own, auto)")
 	o.capacity = amount{text: "5%", share: 0.05}
-	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", o.parseCapacity)
-	fs.Func("disk", "give edgeproxy a disk tier, and keep the caches of all proxies on disk: cache.disk.max_bytes, a `size` or P% of the trace's unique bytes (default none)", o.parseDisk)
-	fs.Func("stage", strings.Join(policy.Names(policy.Policy.Chooses), ", ")+": cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", o.parseStage)
+	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", parseAmountInto(&o.capacity))
+	fs.Func("disk", "give edgeproxy a disk tier, and keep the caches of all proxies on disk: cache.disk.max_bytes, a `size` or P% of the trace's unique bytes (default none)", parseAmountInto(&o.disk))
+	fs.Func("stage", strings.Join(policy.Names(policy.Policy.Chooses), ", ")+": cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", parseAmountInto(&o.stage))
 	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity less the stage)", o.parseMaxObject)
 	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second (default: 4000, or fewer to request at most 150 MB a second)")
 	fs.IntVar(&o.connections, "connections", 32, "keep-alive `connections`; 1 = one request after the other")
@@ -119,7 +121,7 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.DurationVar(&o.maxAge, "max-age", 24*time.Hour, "max-age that the origin sends, whole seconds")
 	fs.DurationVar(&o.timeout, "timeout", defaultTimeout, "give up after this `duration`, all policies together")
 	fs.StringVar(&o.edgeproxy, "edgeproxy", "", "`path` of the program (default: build ./cmd/edgeproxy)")
-	fs.StringVar(&o.nginx, "nginx", "", "`path` of nginx (default: on PATH, or "+defaultNginx+")")
+	fs.StringVar(&o.nginx, "nginx", "", "`path` of nginx (default: on PATH, or /usr/sbin/nginx)")
 	fs.BoolVar(&o.json, "json", false, "print the report as JSON instead of the table")
 	fs.StringVar(&o.jsonFile, "json-file", "", "also write the JSON report to this `file`")
 	fs.StringVar(&o.html, "html", "", "also write the report with its curves to this `file`, one page that opens offline")
@@ -141,7 +143,7 @@ func (o *options) defineParameters(fs *flag.FlagSet) {
 		fs.Func(param.Flag(), fmt.Sprintf("%v: %s (default %s)", p, param.Usage, policy.Number(param.Default)), func(s string) error {
 			v, err := strconv.ParseFloat(s, 64)
 			if err != nil {
-				return errors.New("want a number " + param.Want())
+				return errors.New("must be a number " + param.Want())
 			}
 			o.parameters[p.String()] = v
 			return nil
@@ -153,7 +155,7 @@ func (o *options) parsePolicies(s string) error {
 	o.policies = []string{policyAlways}
 	for p := range strings.SplitSeq(s, ",") {
 		if _, err := policy.Parse(p); err != nil {
-			return fmt.Errorf("unknown policy %q: want %s", p, strings.Join(policy.Names(nil), ", "))
+			return fmt.Errorf("unknown policy %q: must be %s", p, strings.Join(policy.Names(nil), ", "))
 		}
 		if !slices.Contains(o.policies, p) {
 			o.policies = append(o.policies, p)
@@ -165,28 +167,18 @@ func (o *options) parsePolicies(s string) error {
 func (o *options) parseRotate(s string) error {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return errors.New("want a duration with a unit, such as 30m; 0s = by fill only")
+		return errors.New("must be a duration with a unit, such as 30m; 0s = by fill only")
 	}
 	o.rotateEvery = &d
 	return nil
 }
 
-func (o *options) parseCapacity(s string) (err error) {
-	o.capacity, err = parseAmount(s)
-	return err
-}
-
-func (o *options) parseDisk(s string) (err error) {
-	o.disk, err = parseAmount(s)
-	return err
-}
-
-func (o *options) parseStage(s string) (err error) {
-	o.stage, err = parseAmount(s)
-	if err == nil && o.stage.share > maxStageShare {
-		err = errStage
+// parseAmountInto returns a function that parses an amount into to.
+func parseAmountInto(to *amount) func(string) error {
+	return func(s string) (err error) {
+		*to, err = parseAmount(s)
+		return err
 	}
-	return err
 }
 
 func (o *options) parseMaxObject(s string) (err error) {
@@ -199,7 +191,7 @@ func parseShare(to **float64) func(string) error {
 	return func(s string) error {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(v >= 0 && v <= 1) {
-			return errors.New("want a share from 0 to 1")
+			return errors.New("must be a share from 0 to 1")
 		}
 		*to = &v
 		return nil
@@ -214,7 +206,7 @@ func parseAmount(s string) (amount, error) {
 	}
 	p, err := strconv.ParseFloat(percent, 64)
 	if err != nil || !(p > 0 && p <= 100) {
-		return amount{}, errors.New("want a share above 0% and at most 100%, or a size such as 64MiB")
+		return amount{}, errors.New("must be a share above 0% and at most 100%, or a size such as 64MiB")
 	}
 	return amount{text: s, share: p / 100}, nil
 }
@@ -222,7 +214,7 @@ func parseAmount(s string) (amount, error) {
 func parseSize(s string) (int64, error) {
 	n, err := humanize.ParseBytes(s)
 	if err != nil || n == 0 || n > math.MaxInt64 {
-		return 0, errors.New("want a size above 0, such as 64MiB")
+		return 0, errors.New("must be a size above 0, such as 64MiB")
 	}
 	return int64(n), nil
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/process"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -40,9 +41,9 @@ func (p *plan) forecast(ctx context.Context, program string) (map[string]*foreca
 	requests, write := io.Pipe()
 	go func() { _ = write.CloseWithError(p.replay.writeSeq(ctx, write)) }() // the error reaches simulate as a broken input
 	var out bytes.Buffer
-	var said tail
+	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, p.simulateArgs()...)
-	cmd.SysProcAttr = processAttributes(syscall.SIGKILL)
+	cmd.SysProcAttr = process.Attributes(syscall.SIGKILL)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = requests, &out, &said
 	err := cmd.Run()
 	_ = requests.Close() // ends the writer if simulate has not read everything

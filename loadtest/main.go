@@ -3,60 +3,23 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/lab/trace"
 )
 
-const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
-
-// usageError is a mistake in the command line: exit code 2.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...)}
-}
-
-func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { command.Main(run) }
 
 // run is the program. It returns the exit code when everything that it started has
 // ended.
-func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parseFlags(args, stderr)
 	if err == nil {
 		err = o.execute(ctx, stdout, stderr)
 	}
-	return exitCode(err, stderr)
-}
-
-func exitCode(err error, stderr io.Writer) int {
-	var usage *usageError
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return exitDone
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "loadtest: %v\n", err)
-		return exitUsage
-	}
-	fmt.Fprintf(stderr, "loadtest: %v\n", err)
-	return exitFailed
+	return command.Code("loadtest", err, stderr)
 }
 
 // execute loads the requests, runs the policies and writes the report.
@@ -92,11 +55,11 @@ func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) (err er
 	return errors.Join(o.verdict(doc), missedThresholds(found))
 }
 
-// load reads the requests. A trace that cannot be used is a usageError.
+// load reads the requests. A trace that cannot be used is a command.UsageError.
 func (o *options) load(ctx context.Context) (*replay, error) {
 	t, err := trace.Read(ctx, []string{o.trace}, trace.Options{Format: o.format, Limit: int64(o.limit), Keys: true, Seed: o.seed})
 	if err != nil && ctx.Err() == nil {
-		err = &usageError{err}
+		err = &command.UsageError{Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -133,7 +96,7 @@ func (o *options) verdict(doc *document) error {
 		return nil
 	}
 	if got := doc.saved(policySecondHit); got < o.minSaved {
-		return fmt.Errorf("second-hit saved %.1f%% of the writes of always; --min-saved wants %.1f%%", 100*got, 100*o.minSaved)
+		return fmt.Errorf("second-hit saved %.1f%% of the writes of always; --min-saved: must be at least %.1f%%", 100*got, 100*o.minSaved)
 	}
 	return nil
 }

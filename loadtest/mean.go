@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 )
 
 // meanReport returns the report of several runs of one plan: the means of the figures, all
@@ -36,82 +38,37 @@ func meanReport(docs []*document) *document {
 	return &out
 }
 
-// meanOf returns the mean of the results of one policy. Counts are rounded. A figure
+// meanOf returns the mean of the results of one policy. What is the same in all of them stays as it is. Counts are rounded. A figure
 // that one result lacks is nil in the mean.
 func meanOf(rs []*result) result {
 	out := *rs[0]
-	for _, field := range resultCounts() {
+	for i := range reflect.TypeFor[result]().NumField() {
+		field := func(r *result) reflect.Value { return reflect.ValueOf(r).Elem().Field(i) }
+		differs := func(r *result) bool { return !reflect.DeepEqual(field(r).Interface(), field(rs[0]).Interface()) }
+		if !slices.ContainsFunc(rs, differs) {
+			continue
+		}
+		mean := field(&out)
+		if mean.Kind() == reflect.Pointer {
+			if mean.SetZero(); slices.ContainsFunc(rs, func(r *result) bool { return field(r).IsNil() }) {
+				continue
+			}
+			mean.Set(reflect.New(mean.Type().Elem()))
+			mean = mean.Elem()
+		}
 		sum := 0.0
 		for _, r := range rs {
-			sum += float64(*field(r))
+			if v := reflect.Indirect(field(r)); v.CanInt() {
+				sum += float64(v.Int())
+			} else {
+				sum += v.Float()
+			}
 		}
-		*field(&out) = int64(math.Round(sum / float64(len(rs))))
-	}
-	for _, field := range resultRatios() {
-		sum := 0.0
-		for _, r := range rs {
-			sum += *field(r)
+		if sum /= float64(len(rs)); mean.CanInt() {
+			mean.SetInt(int64(math.Round(sum)))
+		} else {
+			mean.SetFloat(sum)
 		}
-		*field(&out) = sum / float64(len(rs))
 	}
-	out.DeviceBytes = meanKnown(rs, func(r *result) *int64 { return r.DeviceBytes })
-	out.Regret = meanKnown(rs, func(r *result) *int64 { return r.Regret })
-	out.RegretBytes = meanKnown(rs, func(r *result) *int64 { return r.RegretBytes })
-	out.Evictions = meanKnown(rs, func(r *result) *int64 { return r.Evictions })
-	out.FalsePositiveRatio = meanRatio(rs)
 	return out
-}
-
-func resultCounts() []func(*result) *int64 {
-	return []func(*result) *int64{
-		func(r *result) *int64 { return &r.Requests },
-		func(r *result) *int64 { return &r.Hits },
-		func(r *result) *int64 { return &r.Writes },
-		func(r *result) *int64 { return &r.WriteBytes },
-		func(r *result) *int64 { return &r.WritesAvoided },
-		func(r *result) *int64 { return &r.WriteBytesAvoided },
-		func(r *result) *int64 { return &r.HeldBack },
-		func(r *result) *int64 { return &r.HeldBackBytes },
-		func(r *result) *int64 { return &r.OriginRequests },
-		func(r *result) *int64 { return &r.OriginBytes },
-		func(r *result) *int64 { return &r.StageWrites },
-		func(r *result) *int64 { return &r.StageWriteBytes },
-		func(r *result) *int64 { return &r.Promotions },
-		func(r *result) *int64 { return &r.Errors },
-		func(r *result) *int64 { return &r.LateSends },
-	}
-}
-
-func resultRatios() []func(*result) *float64 {
-	return []func(*result) *float64{
-		func(r *result) *float64 { return &r.HitRatio },
-		func(r *result) *float64 { return &r.ByteHitRatio },
-		func(r *result) *float64 { return &r.P50Seconds },
-		func(r *result) *float64 { return &r.P99Seconds },
-		func(r *result) *float64 { return &r.WorstLateSeconds },
-	}
-}
-
-func meanKnown(rs []*result, field func(*result) *int64) *int64 {
-	sum := 0.0
-	for _, r := range rs {
-		n := field(r)
-		if n == nil {
-			return nil
-		}
-		sum += float64(*n)
-	}
-	return new(int64(math.Round(sum / float64(len(rs)))))
-}
-
-// meanRatio returns the mean of the measured false positive ratios, nil if one is missing.
-func meanRatio(rs []*result) *float64 {
-	sum := 0.0
-	for _, r := range rs {
-		if r.FalsePositiveRatio == nil {
-			return nil
-		}
-		sum += *r.FalsePositiveRatio
-	}
-	return new(sum / float64(len(rs)))
 }

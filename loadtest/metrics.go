@@ -3,6 +3,8 @@ package main
 import (
 	"strconv"
 	"strings"
+
+	"edgeproxy/internal/lab/metrics"
 )
 
 // The metrics of edgeproxy that the driver relies on. All must exist after a run,
@@ -46,23 +48,23 @@ func (e *missingError) Error() string {
 
 // metricReader reads counts from an exposition and collects the names that it lacks.
 type metricReader struct {
-	exposition
+	metrics.Exposition
 	missing []string
 }
 
 func (m *metricReader) required(name string, labels ...string) int64 {
-	v, found := m.sum(name, labels...)
+	v, found := m.Sum(name, labels...)
 	if !found {
 		m.missing = append(m.missing, name)
 	}
 	return int64(v)
 }
 
-// counts reads the metrics of an edgeproxy with configuration c. With a *missingError
+// countsIn reads the metrics of an edgeproxy with configuration c. With a *missingError
 // it also returns the counts, the missing ones as 0: before the first request a metric
 // need not exist.
-func (e exposition) counts(c *edgeConfig) (counts, error) {
-	m := metricReader{exposition: e}
+func countsIn(e metrics.Exposition, c *edgeConfig) (counts, error) {
+	m := metricReader{Exposition: e}
 	guarded := memoryTier
 	if c.diskBytes > 0 {
 		guarded = diskTier
@@ -86,8 +88,8 @@ func (e exposition) counts(c *edgeConfig) (counts, error) {
 		n.stageWrites = m.required(metricWrites, stageTier[:]...)
 		n.stageWriteBytes = m.required(metricWriteBytes, stageTier[:]...)
 	}
-	e.addByResult(&n)
-	n.filter = e.filter(c.rule.Policy.Section())
+	m.addByResult(&n)
+	n.filter = m.filter(c.rule.Policy.Section())
 	if len(m.missing) > 0 {
 		return n, &missingError{m.missing}
 	}
@@ -96,9 +98,9 @@ func (e exposition) counts(c *edgeConfig) (counts, error) {
 
 // addByResult fills in the counts by result. A result that never occurred may be
 // missing.
-func (e exposition) addByResult(c *counts) {
+func (m *metricReader) addByResult(c *counts) {
 	by := func(name, result string) int64 {
-		v, _ := e.sum(name, "result", result)
+		v, _ := m.Sum(name, "result", result)
 		return int64(v)
 	}
 	for _, result := range hitResults {
@@ -111,17 +113,17 @@ func (e exposition) addByResult(c *counts) {
 }
 
 // filter reads the state of a policy's filter, nil if there is none.
-func (e exposition) filter(name string) *filterState {
+func (m *metricReader) filter(name string) *filterState {
 	var s filterState
 	for len(s.fills) < maxGenerations {
-		v, ok := e.sum(metricFill, "filter", name, "generation", strconv.Itoa(len(s.fills)))
+		v, ok := m.Sum(metricFill, "filter", name, "generation", strconv.Itoa(len(s.fills)))
 		if !ok {
 			break
 		}
 		s.fills = append(s.fills, v)
 	}
 	rate := func(kind string) *float64 {
-		if v, ok := e.sum(metricFalsePositives, "filter", name, "kind", kind); ok {
+		if v, ok := m.Sum(metricFalsePositives, "filter", name, "kind", kind); ok {
 			return &v
 		}
 		return nil

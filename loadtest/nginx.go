@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os/exec"
-	"syscall"
+	"os"
 	"time"
+
+	"edgeproxy/internal/lab/process"
 )
 
 const (
@@ -30,7 +30,7 @@ type writeCounts struct {
 // nginx is one nginx with its processes. Requests are counted by its access log, and
 // writes by a watch on its cache folder, because nginx itself counts neither.
 type nginx struct {
-	*process
+	*process.Process
 	listen  string
 	folders folders
 	access  *accessLog
@@ -45,20 +45,23 @@ type nginx struct {
 // its cache is enforced. Its files are in a new folder below files.
 func startNginx(ctx context.Context, program, files string, c nginxConfig, o *origin) (*nginx, error) {
 	c.origin = o.addr
-	return startOnFreePorts(func(listen, admin string) (*nginx, error) {
+	return process.OnFreePorts(func(listen, admin string) (*nginx, error) {
 		c.listen, c.admin = listen, admin
-		folders, err := prepareNginx(files, c)
+		folders, err := makeFolders("nginx", files, c.memory)
 		if err != nil {
 			return nil, err
 		}
+		c.cache = folders.cache
 		n := &nginx{listen: listen, folders: folders, origin: o, max: c.maxBytes}
 		limit := int64((1 + nginxSlack) * float64(c.maxBytes))
-		if n.writes, err = watchWrites(folders.cache, folders.path(nginxMarks), o.objects, limit); err != nil {
+		marks := folders.path("marks")
+		if err = os.Mkdir(marks, 0o700); err == nil {
+			n.writes, err = watchWrites(folders.cache, marks, o.objects, limit)
+		}
+		if err != nil {
 			return nil, errors.Join(err, folders.Close())
 		}
-		// SIGTERM lets the master end its workers; a killed master could not.
-		cmd := exec.Command(program, "-p", folders.home, "-c", nginxFile, "-e", "stderr")
-		if n.process, err = launch("nginx", cmd, syscall.SIGQUIT, syscall.SIGTERM); err != nil {
+		if n.Process, err = c.peer(program, folders.home).Start(); err != nil {
 			return nil, errors.Join(err, n.writes.Close(), folders.Close())
 		}
 		return n, n.begin(ctx, admin)
@@ -66,26 +69,18 @@ func startNginx(ctx context.Context, program, files string, c nginxConfig, o *or
 }
 
 func (n *nginx) begin(ctx context.Context, admin string) (err error) {
-	err = n.await(ctx, func(ctx context.Context) bool {
-		var d net.Dialer
-		conn, err := d.DialContext(ctx, "tcp", admin)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	})
-	if err != nil {
+	if err := n.AwaitListener(ctx, admin); err != nil {
 		return err
 	}
-	if n.access, err = openAccessLog(n.folders.path(nginxLog), (*counts).addNginxLine); err != nil {
+	if n.access, err = openAccessLog(n.folders.path("access.log"), (*counts).addNginxLine); err != nil {
 		return err
 	}
-	ctx, stop := n.watch(ctx)
+	ctx, stop := n.Watch(ctx)
 	defer stop()
-	ctx, cancel := context.WithTimeoutCause(ctx, readyWait, errors.New("its cache manager does not work"))
+	ctx, cancel := context.WithTimeoutCause(ctx, paceStart, errors.New("its cache manager does not work"))
 	defer cancel()
-	if n.pace, err = startPacemaker(ctx, n.cmd.Process, admin); err != nil {
-		return fmt.Errorf("start nginx: %w\n%s", errors.Join(err, context.Cause(ctx)), n.logTail())
+	if n.pace, err = startPacemaker(ctx, n.Process, admin); err != nil {
+		return fmt.Errorf("start nginx: %w\n%s", errors.Join(err, context.Cause(ctx)), n.Log())
 	}
 	return nil
 }
@@ -98,7 +93,7 @@ func (n *nginx) Close() error {
 	if n.pace != nil {
 		errs = append(errs, n.pace.Close())
 	}
-	errs = append(errs, n.process.Close(), n.writes.Close())
+	errs = append(errs, n.Process.Close(), n.writes.Close())
 	if n.access != nil {
 		errs = append(errs, n.access.Close())
 	}
@@ -125,8 +120,8 @@ func (n *nginx) scrape(ctx context.Context) (counts, error) {
 	return c, nil
 }
 
-// selfWarnings says how often the cache was larger than its limit.
-func (n *nginx) selfWarnings() (out []string) {
+// doubts says how often the cache was larger than its limit.
+func (n *nginx) doubts() (out []string) {
 	if over := ratio(n.stored.over, n.stored.writes); over > nginxSeldom {
 		out = append(out, fmt.Sprintf("its cache manager did not keep up: at %s of its writes the cache was more than %s over its max_size of %s, at worst %s",
 			percent(over), percent(nginxSlack), size(n.max), size(n.stored.most)))

@@ -15,7 +15,7 @@ var nginxHits = []string{"HIT", "STALE", "UPDATING", "REVALIDATED"}
 func (c *counts) addNginxLine(line string) error {
 	f := strings.Fields(line)
 	if len(f) < 4 {
-		return fmt.Errorf("line %q: want at least 4 fields", line)
+		return fmt.Errorf("line %q: must have at least 4 fields", line)
 	}
 	status, err := strconv.Atoi(f[1])
 	if err != nil {

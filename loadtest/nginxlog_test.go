@@ -83,8 +83,8 @@ func TestBrokenAccessLogIsAnError(t *testing.T) {
 			t.Errorf("%q: got %v, want %q", line, err, want)
 		}
 	}
-	f("", "want at least 4 fields")
-	f("HIT 200 5", "want at least 4 fields")
+	f("", "must have at least 4 fields")
+	f("HIT 200 5", "must have at least 4 fields")
 	f("HIT ok 5 -", "status")
 	f("HIT 200 5k -", "bytes")
 	if _, err := openAccessLog(filepath.Join(t.TempDir(), "none"), (*counts).addNginxLine); err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -45,42 +46,42 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()
 		_, err := parseFlags(append([]string{"--trace", "f"}, args...), io.Discard)
-		if exitCode(err, io.Discard) != exitUsage || !strings.Contains(err.Error(), want) {
+		if command.Code("loadtest", err, io.Discard) != command.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want exit 2 and %q", args, err, want)
 		}
 	}
-	f("--trace: want", "--trace", "")
+	f("--trace: must be", "--trace", "")
 	f("not defined: -shadow", "--shadow", "f")
-	f("--html: want a file in an existing folder", "--html", "no/such/folder/f")
-	f("--html: want a file", "--html", t.TempDir())
-	f("--json-file: want a file in an existing folder", "--json-file", "no/such/folder/f")
-	f("--runs: want 1 to 100", "--runs", "0")
-	f("--runs: want 1 to 100", "--runs", "101")
-	f("--baselines: want auto, all, none, or a list of nginx and trafficserver", "--baselines", "varnish")
+	f("--html: must be a file in an existing folder", "--html", "no/such/folder/f")
+	f("--html: must be a file", "--html", t.TempDir())
+	f("--json-file: must be a file in an existing folder", "--json-file", "no/such/folder/f")
+	f("--runs: must be 1 to 100", "--runs", "0")
+	f("--runs: must be 1 to 100", "--runs", "101")
+	f("--baselines: must be auto, all, none, or a list of nginx and trafficserver", "--baselines", "varnish")
 	f("at most 50%", "--stage", "51%")
-	f("want a share above 0%", "--stage", "0%")
-	f("want a size", "--stage", "some")
+	f("must be a share above 0%", "--stage", "0%")
+	f("must be a size", "--stage", "some")
 	f("--stage: needs second-hit or counting", "--stage", "10%", "--policies", "never")
 	f(`unexpected argument "x"`, "x")
 	f("unknown policy", "--policies", "lru")
-	f("--format: want seq, combined, tsv", "--format", "xml")
-	f("--limit: want", "--limit", "-1")
-	f("--rate: want", "--rate", "0")
-	f("--rate: want", "--rate", "NaN")
-	f("--connections: want 1 to 1024", "--connections", "0")
-	f("want a share above 0%", "--capacity", "0%")
-	f("want a share above 0%", "--capacity", "101%")
-	f("want a share above 0%", "--capacity", "NaN%")
-	f("want a size", "--capacity", "much")
-	f("want a size", "--max-object", "0")
-	f("want a duration with a unit", "--rotate-every", "30")
-	f("want a duration with a unit", "--rotate-every", "-30s")
-	f("--max-age: want", "--max-age", "1500ms")
-	f("--timeout: want", "--timeout", "0s")
-	f("--more-than: want 1 to 14", "--more-than", "15")
-	f("--filter-capacity: want", "--filter-capacity", "0")
-	f("--min-saved: want", "--min-saved", "75")
-	f("want a share from 0 to 1", "--min-less", "44")
+	f("--format: must be seq, combined, tsv", "--format", "xml")
+	f("--limit: must be", "--limit", "-1")
+	f("--rate: must be", "--rate", "0")
+	f("--rate: must be", "--rate", "NaN")
+	f("--connections: must be 1 to 1024", "--connections", "0")
+	f("must be a share above 0%", "--capacity", "0%")
+	f("must be a share above 0%", "--capacity", "101%")
+	f("must be a share above 0%", "--capacity", "NaN%")
+	f("must be a size", "--capacity", "much")
+	f("must be a size", "--max-object", "0")
+	f("must be a duration with a unit", "--rotate-every", "30")
+	f("must be a duration with a unit", "--rotate-every", "-30s")
+	f("--max-age: must be", "--max-age", "1500ms")
+	f("--timeout: must be", "--timeout", "0s")
+	f("--more-than: must be 1 to 14", "--more-than", "15")
+	f("--filter-capacity: must be", "--filter-capacity", "0")
+	f("--min-saved: must be", "--min-saved", "75")
+	f("must be a share from 0 to 1", "--min-less", "44")
 	f("--min-less: needs --disk", "--min-less", "0.44")
 	f("--min-less: needs second-hit", "--min-less", "0.44", "--disk", "10%", "--policies", "never")
 	f("--max-off: needs --disk, and neither", "--max-off", "0.005")
@@ -94,7 +95,7 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		t.Errorf("got %v, want both faults at once", err)
 	}
 	var help bytes.Buffer
-	if _, err := parseFlags([]string{"--help"}, &help); exitCode(err, io.Discard) != exitDone || !strings.Contains(help.String(), "-policies list") {
+	if _, err := parseFlags([]string{"--help"}, &help); command.Code("loadtest", err, io.Discard) != command.Done || !strings.Contains(help.String(), "-policies list") {
 		t.Errorf("--help: got %v, %v: %s", err, flag.ErrHelp, help.String())
 	}
 }
@@ -123,7 +124,7 @@ func TestPlanChoosesLimitsTheProxyTakes(t *testing.T) {
 func TestPlanRefusesWhatTheProxyWould(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()
-		if _, err := newPlan(parse(t, args...), objects(16<<20)); exitCode(err, io.Discard) != exitUsage || !strings.Contains(err.Error(), want) {
+		if _, err := newPlan(parse(t, args...), objects(16<<20)); command.Code("loadtest", err, io.Discard) != command.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want exit 2 and %q", args, err, want)
 		}
 	}
@@ -258,16 +259,5 @@ func TestSavedIsAShareOfAlways(t *testing.T) {
 	d.Results[0].Writes = 0
 	if got := d.saved(policySecondHit); got != 0 {
 		t.Errorf("with nothing to save: got %v, want 0", got)
-	}
-}
-
-func TestTailKeepsTheEnd(t *testing.T) {
-	var l tail
-	for range 5 {
-		_, _ = l.Write(bytes.Repeat([]byte("x"), tailBytes/2))
-	}
-	_, _ = l.Write([]byte("last words"))
-	if got := l.String(); len(got) != tailBytes || !strings.HasSuffix(got, "xlast words") {
-		t.Errorf("got %d bytes ending in %q; want %d ending in the last words", len(got), got[max(0, len(got)-12):], tailBytes)
 	}
 }

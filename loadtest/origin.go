@@ -30,7 +30,7 @@ type origin struct {
 	server       *fasthttp.Server
 	served       chan error
 	objects      []object
-	index        map[string]uint32 // by target
+	index        map[string]uint32 // keys are targets
 	body         []byte            // random bytes that every body is cut from
 	cacheControl string
 	noStoreOver  int64 // bytes; 0 = no limit
@@ -38,7 +38,7 @@ type origin struct {
 	// The counts may be read while requests run. A reader then sees only some of the
 	// requests in flight.
 	requests, bytes, unknown  atomic.Int64
-	oversized, oversizedBytes atomic.Int64 // of objects over noStoreOver
+	oversized, oversizedBytes atomic.Int64 // for objects over noStoreOver
 }
 
 // startOrigin serves the objects of t until Close. If noStoreOver is above 0 it tells

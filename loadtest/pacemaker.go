@@ -17,6 +17,7 @@ const (
 	paceEvery = 8 * time.Millisecond // more often than the manager removes a key
 	paceAhead = 100                  // keys that exist before the manager starts
 	paceWait  = 5 * time.Second      // time limit of one response
+	paceStart = 20 * time.Second     // time limit of the start
 )
 
 // pacemaker makes the cache manager of an nginx enforce max_size in time.
@@ -39,7 +40,7 @@ type pacemaker struct {
 
 // startPacemaker returns when the new manager works and only the new worker
 // listens. ctx bounds only the start.
-func startPacemaker(ctx context.Context, master *os.Process, admin string) (*pacemaker, error) {
+func startPacemaker(ctx context.Context, master interface{ Signal(s os.Signal) error }, admin string) (*pacemaker, error) {
 	old, err := dialPace(ctx, admin)
 	if err != nil {
 		return nil, err

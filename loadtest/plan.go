@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -23,7 +24,7 @@ const (
 // reports them.
 const (
 	generations          = 2
-	secondHitRotateEvery = 30 * time.Minute // of a fixed window
+	secondHitRotateEvery = 30 * time.Minute // in a fixed window
 	countingRotateEvery  = 6 * time.Hour
 	fittedWindow         = "auto" // admission.….window: fitted to the cache
 )
@@ -39,7 +40,7 @@ type plan struct {
 	diskObjectBytes int64                // the largest body there
 	stageBytes      int64                // for policies that hold back; part of maxBytes
 	rate            float64              // requests a second
-	forecasts       map[string]*forecast // by policy; nil = no forecast
+	forecasts       map[string]*forecast // keys are policies; nil = no forecast
 }
 
 // setting is the settings of one policy, for the report.
@@ -56,17 +57,17 @@ func newPlan(o *options, t *replay) (*plan, error) {
 	p := &plan{options: o, replay: t, facts: t.Facts(), rate: o.rate}
 	p.maxBytes = o.capacity.of(p.facts.ChargedBytes())
 	if p.maxBytes < minMaxBytes {
-		return nil, usagef("--capacity %s: that is %s here (the trace's unique bytes are %s), and edgeproxy takes no less than 1 MiB: raise --capacity or --limit",
+		return nil, command.Usagef("--capacity %s: that is %s here (the trace's unique bytes are %s), and edgeproxy takes no less than 1 MiB: raise --capacity or --limit",
 			o.capacity.text, humanize.IBytes(uint64(p.maxBytes)), humanize.IBytes(uint64(p.facts.UniqueBytes)))
 	}
 	p.stageBytes = o.stage.of(p.maxBytes)
 	if p.stageBytes > p.maxBytes/2 {
-		return nil, usagef("--stage %s: %w, here %s", o.stage.text, errStage, humanize.IBytes(uint64(p.maxBytes/2)))
+		return nil, command.Usagef("--stage %s: must be %s, here %s", o.stage.text, stageLimit, humanize.IBytes(uint64(p.maxBytes/2)))
 	}
 	quarter := (p.maxBytes - p.stageBytes) / 4 // edgeproxy refuses more
 	p.maxObjectBytes = min(max(t.largest(), minMaxObjectBytes), quarter)
 	if o.maxObjectBytes > quarter {
-		return nil, usagef("--max-object: edgeproxy takes at most a quarter of the capacity less the stage, here %s", humanize.IBytes(uint64(quarter)))
+		return nil, command.Usagef("--max-object: edgeproxy takes at most a quarter of the capacity less the stage, here %s", humanize.IBytes(uint64(quarter)))
 	}
 	if o.maxObjectBytes > 0 {
 		p.maxObjectBytes = o.maxObjectBytes

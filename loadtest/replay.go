@@ -17,7 +17,7 @@ type object struct {
 type replay struct {
 	*trace.Trace
 	name    string
-	objects []object // by number in the trace
+	objects []object // the index is the number in the trace
 	mapped  int      // objects with a generated target, because theirs would not be stored
 }
 

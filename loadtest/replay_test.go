@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -91,10 +92,10 @@ func TestTheSameTargetOfTwoHostsIsTwoTargets(t *testing.T) {
 func TestInterruptWhileReadingIsNoBadUsage(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := parse(t, "--trace", "zipf:").load(ctx); exitCode(err, io.Discard) != exitFailed {
+	if _, err := parse(t, "--trace", "zipf:").load(ctx); command.Code("loadtest", err, io.Discard) != command.Failed {
 		t.Errorf("got %v, want exit 1", err)
 	}
-	if _, err := parse(t, "--trace", "zipf:objects=0").load(t.Context()); exitCode(err, io.Discard) != exitUsage {
+	if _, err := parse(t, "--trace", "zipf:objects=0").load(t.Context()); command.Code("loadtest", err, io.Discard) != command.Usage {
 		t.Errorf("got %v, want exit 2", err)
 	}
 }

@@ -20,7 +20,7 @@ type document struct {
 	name     string
 	tracks   []curveData // data of the curves, one for each result
 
-	forecasts map[string]*forecast // by policy
+	forecasts map[string]*forecast // keys are policies
 }
 
 // runFacts is the setup of the run: what is needed to repeat it.
@@ -29,7 +29,7 @@ type runFacts struct {
 	MaxObjectBytes int64   `json:"max_object_bytes"`
 	Rate           float64 `json:"rate"` // requests a second
 	Connections    int     `json:"connections"`
-	DiskBytes      int64   `json:"disk_bytes"`  // of every proxy's cache; 0: no disk
+	DiskBytes      int64   `json:"disk_bytes"`  // the size of every proxy's cache; 0: no disk
 	StageBytes     int64   `json:"stage_bytes"` // part of max_bytes, for policies that hold back
 	MaxAgeSeconds  float64 `json:"max_age_seconds"`
 	Seed           uint64  `json:"seed"`
@@ -45,7 +45,7 @@ type runFacts struct {
 type result struct {
 	Policy             string   `json:"policy"`
 	MoreThan           int      `json:"more_than"` // counting's parameter; 0 for other policies
-	Parameter          float64  `json:"parameter"` // of the policy; 0 if it has none
+	Parameter          float64  `json:"parameter"` // the policy's; 0 if it has none
 	Rotate             string   `json:"rotate"`
 	Generations        int      `json:"generations"`
 	CapacityBytes      int64    `json:"capacity_bytes"`

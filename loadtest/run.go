@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"edgeproxy/internal/lab/process"
 )
 
 // A run has fallen behind if it took longer than its schedule by more than this share
@@ -21,8 +23,8 @@ const (
 type proxy interface {
 	scraper
 	address() string // host:port for requests
-	logTail() string // the end of its own log
-	watch(ctx context.Context) (context.Context, context.CancelFunc)
+	Log() string     // the end of its own log
+	Watch(ctx context.Context) (context.Context, context.CancelFunc)
 	Close() error
 }
 
@@ -34,26 +36,24 @@ func runAll(ctx context.Context, p *plan, stderr io.Writer) (doc *document, err 
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	program := p.edgeproxy
-	if program == "" {
-		if program, err = buildEdge(ctx, dir); err != nil {
-			return nil, err
+	err = process.WithEdge(ctx, ".", p.edgeproxy, func(program string) (err error) {
+		if p.canForecast() {
+			if p.forecasts, err = p.forecast(ctx, program); err != nil {
+				return err
+			}
 		}
-	}
-	if p.canForecast() {
-		if p.forecasts, err = p.forecast(ctx, program); err != nil {
-			return nil, err
+		var docs []*document
+		for range p.runs {
+			d, err := p.runOnce(ctx, program, dir, stderr)
+			if err != nil {
+				return err
+			}
+			docs = append(docs, d)
 		}
-	}
-	var docs []*document
-	for range p.runs {
-		doc, err := p.runOnce(ctx, program, dir, stderr)
-		if err != nil {
-			return nil, err
-		}
-		docs = append(docs, doc)
-	}
-	return meanReport(docs), nil
+		doc = meanReport(docs)
+		return nil
+	})
+	return doc, err
 }
 
 // runOnce runs each policy once. dir is a folder for their files.
@@ -154,7 +154,7 @@ func (r *policyRun) run(ctx context.Context) (err error) {
 // recordDeviceBytes records what e, which is closed, wrote to block devices.
 func (r *policyRun) recordDeviceBytes(e proxy) {
 	if p, ok := e.(writeReporter); ok && r.diskBytes > 0 {
-		if n, ok := p.written(); ok {
+		if n, ok := p.Written(); ok {
 			r.deviceBytes = &n
 		}
 	}
@@ -162,7 +162,7 @@ func (r *policyRun) recordDeviceBytes(e proxy) {
 
 // measure replays the trace, and takes the difference of the counts before and after.
 func (r *policyRun) measure(ctx context.Context, e proxy) error {
-	ctx, stop := e.watch(ctx)
+	ctx, stop := e.Watch(ctx)
 	defer stop()
 	before, err := scrapeTolerant(ctx, e)
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *policyRun) measure(ctx context.Context, e proxy) error {
 		err = r.drive(ctx, e)
 	}
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, e.logTail())
+		return fmt.Errorf("%w\n%s", err, e.Log())
 	}
 	after, err := settled(ctx, e, before.requests+r.tally.requests())
 	if err != nil {

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"time"
+
+	"edgeproxy/internal/lab/metrics"
 )
 
 const (
@@ -26,19 +26,11 @@ type scraper interface {
 func (e *edge) scrape(ctx context.Context) (counts, error) {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
-	resp, err := e.get(ctx, "/metrics")
+	x, err := metrics.Get(ctx, e.config.admin)
 	if err != nil {
-		return counts{}, fmt.Errorf("scrape: %w", err)
+		return counts{}, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return counts{}, fmt.Errorf("scrape /metrics: status %s", resp.Status)
-	}
-	x, err := parseExposition(resp.Body)
-	if err != nil {
-		return counts{}, fmt.Errorf("scrape /metrics: %w", err)
-	}
-	return x.counts(&e.config)
+	return countsIn(x, &e.config)
 }
 
 // scrapeTolerant returns the counts, and ignores missing metrics.

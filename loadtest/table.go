@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/lab/figures"
 )
 
 // column is one column of the table. cell may use the row of always.
@@ -105,22 +103,18 @@ func (d *document) rows(columns []column) (heads []string, rows [][]string) {
 // writeTable writes the report as text: the trace, the settings, and a row for each
 // policy.
 func (d *document) writeTable(w io.Writer) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "trace     %s\nsettings  %s\n\n", d.traceLine(), d.settingsLine())
-	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	t := figures.Table{Right: true, Gap: 2, Text: fmt.Sprintf("trace     %s\nsettings  %s\n\n", d.traceLine(), d.settingsLine())}
 	heads, rows := d.rows(append(d.innerColumns(), outerColumns[:]...))
-	line(tw, heads)
-	for _, row := range rows {
-		line(tw, row)
+	for _, row := range append([][]string{heads}, rows...) {
+		t.Row(row...)
 	}
-	_ = tw.Flush() // into memory: cannot fail
+	err := t.Write(w)
 	for i, bar := range d.Bars {
-		fmt.Fprintf(&b, "%s%s\n", [...]string{"\nbars      ", "          "}[min(i, 1)], bar)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s%s\n", [...]string{"\nbars      ", "          "}[min(i, 1)], bar)
+		}
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write the table: %w", err)
-	}
-	return nil
+	return err
 }
 
 func (d *document) traceLine() string {
@@ -150,16 +144,10 @@ func (d *document) settingsLine() string {
 		humanize.Commaf(r.Rate), r.Connections, r.Seed, runs)
 }
 
-// line writes one line. The last cell ends with a tab too, so that tabwriter aligns
-// it.
-func line(w io.Writer, cells []string) {
-	_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\t\n") // into memory: cannot fail
-}
-
 func (r *result) name() string {
 	rule, err := policy.RuleOf(r.Policy, r.Parameter)
 	if err != nil {
-		return r.Policy // of a baseline
+		return r.Policy // a baseline's name
 	}
 	return rule.Name()
 }

@@ -20,7 +20,7 @@ type tally struct {
 	ok        int64
 	errors    int64
 	samples   []string // the first errors
-	bytes     int64    // of bodies, complete or not
+	bytes     int64    // received in bodies, complete or not
 	late      int64
 	worstLate time.Duration
 }

@@ -35,7 +35,7 @@ func (b thresholds) check(d *document) (out []thresholdResult) {
 	}
 	if b.maxLoss != nil {
 		out = append(out, thresholdResult{
-			fmt.Sprintf("byte hits of second-hit are %s, of always %s, at most %.2f points less are wanted",
+			fmt.Sprintf("byte hits of second-hit are %s, of always %s, it must be at most %.2f points less",
 				percent(second.ByteHitRatio), percent(always.ByteHitRatio), 100**b.maxLoss),
 			always.ByteHitRatio-second.ByteHitRatio <= *b.maxLoss,
 		})
@@ -56,7 +56,7 @@ func writesThreshold(want float64, second, always *result) thresholdResult {
 	}
 	got := 1 - ratio(*second.DeviceBytes, *always.DeviceBytes)
 	return thresholdResult{
-		fmt.Sprintf("second-hit wrote %s to the disk, always %s, which is %s less, at least %s is wanted",
+		fmt.Sprintf("second-hit wrote %s to the disk, always %s, which is %s less, it must be at least %s",
 			size(*second.DeviceBytes), size(*always.DeviceBytes), percent(got), percent(want)),
 		got >= want,
 	}
@@ -65,7 +65,7 @@ func writesThreshold(want float64, second, always *result) thresholdResult {
 func forecastThreshold(want float64, r *result) thresholdResult {
 	off := r.ByteHitRatio - r.Foretold.ByteHitRatio
 	return thresholdResult{
-		fmt.Sprintf("byte hits of %s are %s, the forecast is %s, a difference of %+.2f points, at most %.2f are wanted",
+		fmt.Sprintf("byte hits of %s are %s, the forecast is %s, a difference of %+.2f points, it must be at most %.2f",
 			r.name(), percent(r.ByteHitRatio), percent(r.Foretold.ByteHitRatio), 100*off, 100*want),
 		math.Abs(off) <= want,
 	}

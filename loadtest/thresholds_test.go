@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestWhatSimulateForetellsStandsBesideWhatWasMeasured(t *testing.T) {
 	testkit.Slow(t, "it starts a proxy for each of several runs")
 	code, doc, stderr := runJSON(t, "--policies", "second-hit", "--disk", "16MiB")
-	if code != exitDone {
+	if code != command.Done {
 		t.Fatalf("exit %d, want 0: %s", code, stderr)
 	}
 	for i := range doc.Results {
@@ -26,10 +27,10 @@ func TestWhatSimulateForetellsStandsBesideWhatWasMeasured(t *testing.T) {
 		t.Errorf("got bars %q, want none: nobody has asked", doc.Bars)
 	}
 	code, stdout, stderr := runDriver(t, "", "--policies", "second-hit", "--disk", "16MiB")
-	if code != exitDone || !strings.Contains(stdout, "forecast: byte hits  to disk") || !strings.Contains(stdout, "87.50%   10 MiB  -66.67%") {
+	if code != command.Done || !strings.Contains(stdout, "forecast: byte hits  to disk") || !strings.Contains(stdout, "87.50%   10 MiB  -66.67%") {
 		t.Errorf("exit %d, want a column of what was foretold:\n%s%s", code, stdout, stderr)
 	}
-	if code, doc, _ := runJSON(t, "--policies", "second-hit"); code != exitDone || doc.Results[0].Foretold != nil {
+	if code, doc, _ := runJSON(t, "--policies", "second-hit"); code != command.Done || doc.Results[0].Foretold != nil {
 		t.Errorf("without a disk: exit %d, got %+v, want nothing foretold", code, doc.Results[0].Foretold)
 	}
 	if _, doc, _ := runJSON(t, "--policies", "second-hit", "--disk", "16MiB", "--filter-capacity", "100"); doc.Results[0].Foretold != nil {
@@ -48,12 +49,12 @@ func TestBarsThatDoNotHoldFailTheRun(t *testing.T) {
 		}
 	}
 	// The trace has 10,565,760 bytes; always answers 4 times 2 MiB and 20,000 bytes from the cache, second-hit 3 times 2 MiB.
-	f("", exitDone, "byte hits of always are 79.58%, the forecast is 87.50%, a difference of -7.92 points, at most 30.00 are wanted: holds", "--max-off", "0.3")
-	f("", exitFailed, "byte hits of second-hit are 59.55%, the forecast is 87.50%, a difference of -27.95 points, at most 20.00 are wanted", "--max-off", "0.2")
-	f("", exitFailed, "1 of 2 bars do not hold", "--max-off", "0.2")
-	f("", exitFailed, "byte hits of second-hit are 59.55%, of always 79.58%, at most 0.00 points less are wanted: DOES NOT HOLD", "--max-loss", "0")
-	f("", exitDone, "at most 25.00 points less are wanted: holds", "--max-loss", "0.25")
-	f("refuse", exitFailed, "these flags are not liked")
+	f("", command.Done, "byte hits of always are 79.58%, the forecast is 87.50%, a difference of -7.92 points, it must be at most 30.00: holds", "--max-off", "0.3")
+	f("", command.Failed, "byte hits of second-hit are 59.55%, the forecast is 87.50%, a difference of -27.95 points, it must be at most 20.00", "--max-off", "0.2")
+	f("", command.Failed, "1 of 2 bars do not hold", "--max-off", "0.2")
+	f("", command.Failed, "byte hits of second-hit are 59.55%, of always 79.58%, it must be at most 0.00 points less: DOES NOT HOLD", "--max-loss", "0")
+	f("", command.Done, "it must be at most 25.00 points less: holds", "--max-loss", "0.25")
+	f("refuse", command.Failed, "these flags are not liked")
 }
 
 func TestBytesToTheDiskAreHeldToTheirBar(t *testing.T) {
@@ -67,7 +68,7 @@ func TestBytesToTheDiskAreHeldToTheirBar(t *testing.T) {
 			t.Errorf("got %v, want %q, and that it holds: %v", got, want, holds)
 		}
 	}
-	f(n(100<<20), n(55<<20), "second-hit wrote 55 MiB to the disk, always 100 MiB, which is 45.00% less, at least 44.00% is wanted", true)
+	f(n(100<<20), n(55<<20), "second-hit wrote 55 MiB to the disk, always 100 MiB, which is 45.00% less, it must be at least 44.00%", true)
 	f(n(100<<20), n(57<<20), "43.00% less", false)
 	f(n(100<<20), nil, "does not report", false)
 	f(n(0), n(0), "does not report", false)

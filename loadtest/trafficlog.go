@@ -12,7 +12,7 @@ import (
 func (c *counts) addTrafficLine(line string) error {
 	f := strings.Fields(line)
 	if len(f) != 6 {
-		return fmt.Errorf("line %q: want 6 fields", line)
+		return fmt.Errorf("line %q: must have 6 fields", line)
 	}
 	var n [4]int64
 	for i, at := range [...]int{1, 2, 4, 5} {

@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"edgeproxy/internal/lab/peers"
+	"edgeproxy/internal/lab/process"
 )
 
 // trafficServer is one Apache Traffic Server whose plugin cache_promote stores on the
 // second request. Its access log has the result of each request, and whether it was stored.
 type trafficServer struct {
-	*process
+	*process.Process
 	listen  string
 	folders folders
 	access  *accessLog
@@ -32,72 +32,79 @@ var errTrafficBytes = errors.New("version 9.2 takes no less than 8 MiB")
 // errNoPlugin is a Traffic Server without the plugin that holds back.
 var errNoPlugin = errors.New("its plugin cache_promote is missing")
 
-// trafficProgram is an installed Traffic Server.
-type trafficProgram struct {
-	path    string // of traffic_server
-	plugins string // the folder with cache_promote.so
+// trafficConfig is what differs between Traffic Server runs.
+type trafficConfig struct {
+	maxBytes       int64
+	maxObjectBytes int64
+	memory         string // a folder in memory for the cache; "" = none
 }
 
-// findTrafficServer returns the given program, or else the one on PATH, and its plugins.
-// They are where Debian's package has them, or below the program's prefix.
-func findTrafficServer(given string) (trafficProgram, error) {
-	var p trafficProgram
-	var err error
-	if given == "" {
-		given = "traffic_server"
+// cache_promote stores at this many requests, and remembers this many URLs, which is
+// its default.
+const (
+	promoteHits    = 2
+	promoteBuckets = 1000
+)
+
+// trafficRecords are the settings that differ from those of all Traffic Servers.
+const trafficRecords = `CONFIG proxy.config.cache.max_doc_size INT %d
+CONFIG proxy.config.log.logging_enabled INT 3
+CONFIG proxy.config.log.max_secs_per_buffer INT 1
+CONFIG proxy.config.log.periodic_tasks_interval INT 1
+CONFIG proxy.config.log.rolling_enabled INT 0
+`
+
+const trafficLogging = `logging:
+  formats:
+  - name: replay
+    format: '%<crc> %<pssc> %<pscl> %<cwr> %<sssc> %<sscl>'
+  logs:
+  - filename: access
+    format: replay
+    mode: ascii
+`
+
+// findTrafficServer returns the path of a Traffic Server that has the plugin.
+func findTrafficServer(name string) (string, error) {
+	program, err := peers.Find(name)
+	if err != nil {
+		return "", err
 	}
-	if p.path, err = exec.LookPath(given); err != nil {
-		return p, err
+	if _, err := os.Stat(filepath.Join(peers.Modules(program), "cache_promote.so")); err != nil {
+		return "", fmt.Errorf("%s: %w", program, errNoPlugin)
 	}
-	if p.path, err = filepath.Abs(p.path); err != nil {
-		return p, err
-	}
-	prefix := filepath.Dir(filepath.Dir(p.path))
-	for _, dir := range [...]string{"lib/trafficserver/modules", "libexec/trafficserver"} {
-		p.plugins = filepath.Join(prefix, dir)
-		if _, err := os.Stat(filepath.Join(p.plugins, "cache_promote.so")); err == nil {
-			return p, nil
-		}
-	}
-	return p, fmt.Errorf("%s: %w", p.path, errNoPlugin)
+	return program, nil
 }
 
 // startTrafficServer starts the program on a free port, with files below files.
-func startTrafficServer(ctx context.Context, program trafficProgram, files string, c trafficConfig, o *origin) (*trafficServer, error) {
-	c.origin, c.plugins = o.addr, program.plugins
-	return startOnFreePorts(func(listen, _ string) (*trafficServer, error) {
-		c.listen = listen
-		folders, err := prepareTrafficServer(files, c)
+func startTrafficServer(ctx context.Context, program, files string, c trafficConfig, o *origin) (*trafficServer, error) {
+	return process.OnFreePorts(func(listen, _ string) (*trafficServer, error) {
+		folders, err := makeFolders("trafficserver", files, c.memory)
 		if err != nil {
 			return nil, err
 		}
 		t := &trafficServer{listen: listen, folders: folders, origin: o}
-		cmd := exec.Command(program.path, "--run-root="+folders.path(trafficRoot))
-		cmd.Dir = folders.home
-		if t.process, err = launch("traffic_server", cmd, syscall.SIGTERM, syscall.SIGKILL); err != nil {
+		if t.Process, err = c.peer(program, listen, o.addr, folders).Start(); err != nil {
 			return nil, errors.Join(err, folders.Close())
 		}
-		return t, t.begin(ctx)
+		return t, t.AwaitListener(ctx, listen)
 	})
 }
 
-// begin waits until it accepts connections.
-func (t *trafficServer) begin(ctx context.Context) error {
-	return t.await(ctx, func(ctx context.Context) bool {
-		var d net.Dialer
-		conn, err := d.DialContext(ctx, "tcp", t.listen)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	})
+// peer returns a Traffic Server with its files in these folders.
+func (c trafficConfig) peer(program, listen, origin string, f folders) peers.TrafficServer {
+	return peers.TrafficServer{
+		Program: program, Dir: f.home, Cache: f.cache, CacheBytes: c.maxBytes, Listen: listen, Origin: origin,
+		Plugins: fmt.Sprintf("@plugin=cache_promote.so @pparam=--policy=lru @pparam=--hits=%d @pparam=--buckets=%d", promoteHits, promoteBuckets),
+		Records: fmt.Sprintf(trafficRecords, c.maxObjectBytes), Files: map[string]string{"logging.yaml": trafficLogging},
+	}
 }
 
 func (t *trafficServer) address() string { return t.listen }
 
 // Close ends the process and removes its files.
 func (t *trafficServer) Close() error {
-	errs := []error{t.process.Close()}
+	errs := []error{t.Process.Close()}
 	if t.access != nil {
 		errs = append(errs, t.access.Close())
 	}
@@ -109,7 +116,7 @@ func (t *trafficServer) Close() error {
 // the run stores.
 func (t *trafficServer) scrape(context.Context) (c counts, err error) {
 	if t.access == nil {
-		t.access, err = openAccessLog(t.folders.path(trafficLog), (*counts).addTrafficLine)
+		t.access, err = openAccessLog(t.folders.path("log/access.log"), (*counts).addTrafficLine)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -19,7 +19,7 @@ func (o *options) validate(given map[string]bool) error {
 	var errs []error
 	want := func(ok bool, flag, text string) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("--%s: want %s", flag, text))
+			errs = append(errs, fmt.Errorf("--%s: must be %s", flag, text))
 		}
 	}
 	want(o.trace != "", "trace", "a file of requests, zipf:KEY=V,... or popularity:FILE,KEY=V,...")
@@ -38,6 +38,7 @@ func (o *options) validate(given map[string]bool) error {
 	want(baselinesWanted(o.baseline), "baselines", "auto, all, none, or a list of "+strings.Join(knownBaselines, " and "))
 	want(canCreateFile(o.html), "html", "a file in an existing folder")
 	want(canCreateFile(o.jsonFile), "json-file", "a file in an existing folder")
+	want(o.stage.share <= maxStageShare, "stage", stageLimit)
 	want(o.minSaved >= 0 && o.minSaved <= 1, "min-saved", "a share from 0 to 1")
 	return errors.Join(append(errs, o.checkNeeds(given)...)...)
 }

@@ -113,17 +113,17 @@ func (w *worker) receive(tag string, bytes int64) (int64, error) {
 		return 0, fmt.Errorf("read the response head: %w", err)
 	}
 	if status := w.head.StatusCode(); status != fasthttp.StatusOK {
-		return 0, fmt.Errorf("status %d, want 200 (Cache-Status: %s)", status, w.head.Peek("Cache-Status"))
+		return 0, fmt.Errorf("status %d, must be 200 (Cache-Status: %s)", status, w.head.Peek("Cache-Status"))
 	}
 	if got := w.head.Peek(fasthttp.HeaderETag); string(got) != tag {
-		return 0, fmt.Errorf("ETag %s, want %s: another object's response", got, tag)
+		return 0, fmt.Errorf("ETag %s, must be %s: another object's response", got, tag)
 	}
 	n, err := w.body()
 	if err != nil {
 		return n, fmt.Errorf("read the body after %d of %d bytes: %w", n, bytes, err)
 	}
 	if n != bytes {
-		return n, fmt.Errorf("body of %d bytes, want %d", n, bytes)
+		return n, fmt.Errorf("body of %d bytes, must be %d", n, bytes)
 	}
 	return n, nil
 }

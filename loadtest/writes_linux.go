@@ -26,7 +26,7 @@ type fileKey = [md5.Size]byte
 // into its cache's folder, and removes it there. The kernel queues an event for
 // each. If the queue overflows, the watch ends with an error.
 type writeWatch struct {
-	file          *os.File // of inotify
+	file          *os.File // inotify's descriptor
 	folder, marks int32    // watches
 	marksPath     string
 	sizes         map[fileKey]int64

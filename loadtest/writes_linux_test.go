@@ -102,7 +102,7 @@ func TestManyWritesAreAllCounted(t *testing.T) {
 func TestWatchThatLostSightIsAnError(t *testing.T) {
 	head := func(mask byte) []byte {
 		b := make([]byte, eventHead)
-		b[5] = mask // of the second byte: IN_Q_OVERFLOW is 0x4000
+		b[5] = mask // the second byte of IN_Q_OVERFLOW, which is 0x4000
 		return b
 	}
 	f := func(want error, b []byte) {

@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // memoryFolder returns none: folders in memory differ between systems.
 func memoryFolder(int64) string { return "" }
+
+// pause waits for d or for the end of ctx, whichever is first.
+func pause(ctx context.Context, d time.Duration) { pauseTimer(ctx, d) }
 
 // writeWatch needs inotify, which only Linux has.
 type writeWatch struct{}

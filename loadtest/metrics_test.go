@@ -7,50 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"edgeproxy/internal/lab/metrics"
+
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/admission/policy"
 )
-
-func TestParseExposition(t *testing.T) {
-	const text = `# HELP a_total All "a".
-# TYPE a_total counter
-a_total{route="default",result="hit"} 3
-a_total{route="o\"d\\d\n, }x", result="miss",} 4.5e2 1700000000000
-
-b 7
-c{} +Inf
-  d{x="1"}	-0.25
-`
-	e, err := parseExposition(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := func(want float64, found bool, name string, labels ...string) {
-		t.Helper()
-		if got, ok := e.sum(name, labels...); got != want || ok != found {
-			t.Errorf("%s%v: got %v, %v; want %v, %v", name, labels, got, ok, want, found)
-		}
-	}
-	f(453, true, "a_total")
-	f(3, true, "a_total", "result", "hit")
-	f(450, true, "a_total", "route", "o\"d\\d\n, }x", "result", "miss")
-	f(0, false, "a_total", "route", "default", "result", "miss")
-	f(7, true, "b")
-	f(-0.25, true, "d", "x", "1")
-	f(0, false, "e")
-	if c, ok := e.sum("c"); !ok || c < 1e300 {
-		t.Errorf("c: got %v, want +Inf", c)
-	}
-}
-
-func TestBrokenExpositionIsAnError(t *testing.T) {
-	for _, text := range []string{"a\n", "a{\n", `a{x="1`, `a{x=1} 2` + "\n", "a x\n", "a 1 2 3\n", `a{x="1"}` + "\n", "a 1"} {
-		if got, err := parseExposition(strings.NewReader(text)); err == nil {
-			t.Errorf("%q: got %v, want an error", text, got)
-		}
-	}
-}
 
 // full is an exposition with every metric the driver needs.
 const full = `edgeproxy_requests_total{route="default",result="hit",status="2xx"} 50
@@ -82,7 +44,7 @@ edgeproxy_cache_evictions_total{tier="memory",reason="rejected"} 1
 
 func read(t *testing.T, text, name string, stageBytes int64) (counts, error) {
 	t.Helper()
-	e, err := parseExposition(strings.NewReader(text))
+	e, err := metrics.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +52,7 @@ func read(t *testing.T, text, name string, stageBytes int64) (counts, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.counts(&edgeConfig{rule: rule, stageBytes: stageBytes})
+	return countsIn(e, &edgeConfig{rule: rule, stageBytes: stageBytes})
 }
 
 func TestCountsFollowTheDefinitions(t *testing.T) {

@@ -2,29 +2,27 @@ package main
 
 import (
 	"context"
-	"os"
 	"syscall"
 	"time"
 )
 
-// processAttributes puts a child into a process group of its own, so that Ctrl-C
-// reaches only the driver. The child gets the signal death when the driver dies.
-func processAttributes(death syscall.Signal) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
-}
+const (
+	sharedMemory = "/dev/shm"
+	tmpfsMagic   = 0x01021994 // statfs(2)
+	memorySpare  = 2          // this many times the needed bytes have to be free
+)
 
-// kill ends a child and all its children.
-func kill(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
-
-// blockBytes is the unit of rusage's count of output.
-const blockBytes = 512
-
-func writtenBy(s *os.ProcessState) (int64, bool) {
-	u, ok := s.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0, false
+// memoryFolder returns a folder in memory (tmpfs) with room for need bytes, or ""
+// if there is none.
+func memoryFolder(need int64) string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(sharedMemory, &s); err != nil || s.Type != tmpfsMagic {
+		return ""
 	}
-	return u.Oublock * blockBytes, true
+	if free := float64(s.Bavail) * float64(s.Bsize); free < memorySpare*float64(need) {
+		return ""
+	}
+	return sharedMemory
 }
 
 // timerSlack is how much a sleeping Go program may oversleep: its poller waits in
