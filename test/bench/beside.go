@@ -10,8 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
 	"time"
+
+	"edgeproxy/internal/lab/figures"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,24 +41,21 @@ type reader struct {
 
 // measureBeside asks each cache for hits that the page cache does not have, alone and beside misses that are stored, by one timetable, and prints how long
 // they took.
-func (f *field) measureBeside(ctx context.Context, stdout io.Writer) (err error) {
+func (f *field) measureBeside(ctx context.Context, stdout io.Writer) error {
 	pages := make([]page, besidePages)
 	for i := range pages {
 		pages[i] = freshPage(besideSize)
 	}
-	p, err := f.startStored(pages)
+	p, err := f.startFilled(ctx, f.onDisk(besideFolder, noMemory), func(address string) error { return store(address, pages) })
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	all := []*reader{{name: "edgeproxy", address: p.address, folder: filepath.Join(f.dir, besideFolder)}}
-	unpin, err := pinServers(append(f.servers(), p.pid()))
-	if err != nil {
+	all := []*reader{{name: edgeName, address: p.Address, folder: filepath.Join(f.dir, besideFolder)}}
+	if err := f.pin(append(f.servers(), p.PID())...); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unpin()) }()
 	if f.nginx != nil {
-		n := &reader{name: "nginx", address: f.nginx.says, folder: filepath.Join(f.dir, "nginx", "first")}
+		n := &reader{name: nginxName, address: f.nginx.says, folder: filepath.Join(f.dir, "nginx", "first")}
 		if err := store(n.address, pages); err != nil {
 			return fmt.Errorf("%s: %w", n.name, err)
 		}
@@ -66,29 +64,13 @@ func (f *field) measureBeside(ctx context.Context, stdout io.Writer) (err error)
 	for turn := range besideTurns {
 		for i := range all {
 			for beside := range 2 {
-				if r := all[(i+turn)%len(all)]; err == nil {
-					err = f.readBeside(ctx, r, pages, beside)
+				if err := f.readBeside(ctx, all[(i+turn)%len(all)], pages, beside); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	if err != nil {
-		return err
-	}
 	return printBeside(stdout, all)
-}
-
-// startStored starts an edgeproxy that has pages on its disk: what has just been stored may wait in memory, so another process has stored them.
-func (f *field) startStored(pages []page) (*process, error) {
-	edge := f.diskEdge(besideFolder, noMemory)
-	p, err := edge.start()
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(store(p.address, pages), p.Close()); err != nil {
-		return nil, err
-	}
-	return edge.start()
 }
 
 // besideHost is asked for at every address, so that what one process has stored the next one finds.
@@ -96,11 +78,7 @@ const besideHost = "www.example.com"
 
 // store asks for each page until it surely is stored.
 func store(address string, pages []page) (err error) {
-	var requests [][]byte
-	for _, p := range pages {
-		requests = append(requests, p.request(besideHost))
-	}
-	c, err := dial(address, 1, requests, wanted{size: besideSize})
+	c, err := dial(address, 1, requestsFor(pages, besideHost), wanted{size: besideSize})
 	if err != nil {
 		return err
 	}
@@ -163,32 +141,22 @@ func forget(folder string) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }() // of reading: nothing to lose
+		defer func() { _ = f.Close() }() // only read: nothing to lose
 		fd := int(f.Fd())                //nolint:gosec // a descriptor
 		return errors.Join(unix.Fdatasync(fd), unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED))
 	})
 }
 
 func printBeside(w io.Writer, all []*reader) error {
-	if _, err := fmt.Fprintf(w, "\nHow long %s took: %d a second that the page cache does not have, each from when its request was due,\nalone, and beside %d stored misses of 1 MiB a second. What nginx writes lies in the page cache for the few seconds of its turn, and goes to\nthe device behind it; edgeproxy writes to the device at once.\n\n",
-		besideName, besideHits, besideWrites); err != nil {
-		return fmt.Errorf("print the table: %w", err)
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "server\tbeside writes\trequests\thits\tp50\tp99\tp99.9\tlongest")
+	t := figures.Table{Text: fmt.Sprintf("\nHow long %s took: %d a second that the page cache does not have, each from when its request was due,\nalone, and beside %d stored misses of 1 MiB a second. What nginx writes lies in the page cache for the few seconds of its turn, and goes to\nthe device behind it; edgeproxy writes to the device at once.\n\n",
+		besideName, besideHits, besideWrites)}
+	t.Row("server", "beside writes", "requests", "hits", "p50", "p99", "p99.9", "longest")
 	for _, r := range all {
 		for i, beside := range []string{"no", "yes"} {
-			took := r.beside[i].took
-			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%v\t%v\t%v\t%v\n", r.name, beside, len(took), r.beside[i].hits, at(took, 0.5), at(took, 0.99), at(took, 0.999), at(took, 1))
+			took := slices.Sorted(slices.Values(r.beside[i].took))
+			at := func(q float64) time.Duration { return figures.Quantile(took, q).Round(time.Microsecond) }
+			t.Rowf("%s\t%s\t%d\t%d\t%v\t%v\t%v\t%v", r.name, beside, len(took), r.beside[i].hits, at(0.5), at(0.99), at(0.999), at(1))
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("print the table: %w", err)
-	}
-	return nil
-}
-
-// at is percentile, as it is printed.
-func at(took []time.Duration, share float64) time.Duration {
-	return percentile(slices.Clone(took), share).Round(time.Microsecond)
+	return t.Write(w)
 }

@@ -93,23 +93,3 @@ func TestWarmLooksAtTheBody(t *testing.T) {
 	f("another body", "HTTP/1.1 200 OK\r\nCache-Status: e; hit; ttl=1\r\nContent-Length: 2\r\n\r\nac", "another body")
 	f("never a hit", "HTTP/1.1 200 OK\r\nCache-Status: e; fwd=uri-miss\r\nContent-Length: 2\r\n\r\nab", "no hit after 3")
 }
-
-func TestStartNeedsAnAddress(t *testing.T) {
-	_, err := start("sleeper", edgeAddress, "sh", "-c", "echo something else")
-	if err == nil || !strings.Contains(err.Error(), "sleeper said no address: something else") {
-		t.Errorf("got %v, want what it said instead of an address", err)
-	}
-}
-
-func TestEdgeAddress(t *testing.T) {
-	f := func(line, want string) {
-		t.Helper()
-		if got := edgeAddress(line); got != want {
-			t.Errorf("%s: got %q, want %q", line, got, want)
-		}
-	}
-	f(`{"level":"INFO","msg":"serving","addresses":["127.0.0.1:80","[::1]:80"],"admin":"127.0.0.1:81"}`, "127.0.0.1:80")
-	f(`{"level":"WARN","msg":"something","addresses":["127.0.0.1:80"]}`, "")
-	f(`{"msg":"serving","addresses":[]}`, "")
-	f(`edgeproxy: listen: address already in use`, "")
-}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"time"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // pair is the cost of two neighbouring rounds, in microseconds of CPU time per
@@ -50,149 +47,55 @@ func (c comparison) name() string {
 }
 
 // ratio is the verdict: the median of the ratios.
-func (c comparison) ratio() float64 {
-	return median(c.pairs, func(p pair) float64 { return p.edge / p.bare })
+func (c comparison) ratio() float64 { return figures.Median(c.ratios()) }
+
+// ratios returns those of all pairs, in their order.
+func (c comparison) ratios() []float64 {
+	return c.each(func(p pair) float64 { return p.edge / p.bare })
 }
 
-// median of an even number is the mean of the two in the middle.
-func median(pairs []pair, of func(pair) float64) float64 {
-	values := make([]float64, len(pairs))
-	for i, p := range pairs {
+func (c comparison) each(of func(pair) float64) []float64 {
+	values := make([]float64, len(c.pairs))
+	for i, p := range c.pairs {
 		values[i] = of(p)
 	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+	return values
 }
 
-// measure runs the whole comparison and prints the table. The error says which
-// sizes cost too much, or why there is no table.
-func (o options) measure(ctx context.Context, stdout io.Writer) (err error) {
-	r, err := newRig(o.program)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	var all []comparison
-	for _, size := range sizes() {
-		c, err := o.assess(ctx, r, size)
-		if err != nil {
-			return fmt.Errorf("%s: %w", sizeText(size), err)
-		}
-		all = append(all, c)
-	}
-	if err := o.print(stdout, all); err != nil {
-		return err
-	}
-	return o.judge(all)
+// medians returns the costs in the middle.
+func (c comparison) medians() (edge, bare float64) {
+	return figures.Median(c.each(func(p pair) float64 { return p.edge })), figures.Median(c.each(func(p pair) float64 { return p.bare }))
 }
 
-// judge names the sizes that are above the limit.
-func (o options) judge(all []comparison) error {
-	var errs []error
-	for _, c := range all {
-		if r := c.ratio(); r > o.maxRatio {
-			errs = append(errs, fmt.Errorf("a hit of %s costs %.2f times the bare handler, want at most %.2f", sizeText(c.size), r, o.maxRatio))
-		}
-	}
-	return errors.Join(errs...)
+// extremes are the lowest and the highest ratio of a pair.
+func (c comparison) extremes() (low, high float64) {
+	ratios := c.ratios()
+	return slices.Min(ratios), slices.Max(ratios)
 }
 
-// assess measures one size, and once more if it is above the limit. Then all the rounds
-// decide, so that a busy moment of the machine does not.
-func (o options) assess(ctx context.Context, r *rig, size int) (comparison, error) {
-	c, err := o.compare(ctx, r, size)
-	if err != nil || c.ratio() <= o.maxRatio {
-		return c, err
-	}
-	again, err := o.compare(ctx, r, size)
-	c.pairs = append(c.pairs, again.pairs...)
-	return c, err
+// interval is a 95 % confidence interval of the median ratio. Its ends are two of the ratios
+// that were measured, counted from either end, so it needs no assumption about their
+// distribution. Fewer than six pairs give no such interval; then its ends are the extremes.
+func (c comparison) interval() (low, high float64) {
+	ratios := slices.Sorted(slices.Values(c.ratios()))
+	k := rank(len(ratios))
+	return ratios[k-1], ratios[len(ratios)-k]
 }
 
-// compare measures one size: a round of edgeproxy, a round of bare, and again.
-func (o options) compare(ctx context.Context, r *rig, size int) (comparison, error) {
-	c := comparison{size: size}
-	edge, err := o.connect(ctx, r.edge, size, hitMark)
-	if err != nil {
-		return c, err
+// rank returns the largest k, at least 1, for which the median lies between the k-th of n sorted
+// values and the k-th from the end with a probability of 0.95. Each value is below the median
+// with a probability of one half, so the number of those below is binomial.
+func rank(n int) int {
+	const miss = 0.05 / 2 // at either end
+	ways, below := 1.0, 0.0
+	for range n {
+		ways /= 2
 	}
-	defer func() { _ = edge.Close() }() // of connections: nothing to lose
-	bare, err := o.connect(ctx, r.bare, size, "")
-	if err != nil {
-		return c, err
-	}
-	defer func() { _ = bare.Close() }()
-	for range o.rounds {
-		var p pair
-		if p.edge, err = edge.round(ctx, o.roundTime); err != nil {
-			return c, err
+	for k := 0; k < n/2; k++ { // ways that k of n are below
+		if below += ways; below > miss {
+			return max(k, 1)
 		}
-		if p.bare, err = bare.round(ctx, o.roundTime); err != nil {
-			return c, err
-		}
-		c.pairs = append(c.pairs, p)
+		ways *= float64(n-k) / float64(k+1)
 	}
-	return c, nil
-}
-
-// subject is one server with the clients that ask it for the pages of one size.
-type subject struct {
-	*clients
-	server *process
-}
-
-func (o options) connect(ctx context.Context, server *process, size int, mark string) (*subject, error) {
-	if err := warm(ctx, server.address, pages(size), mark); err != nil {
-		return nil, fmt.Errorf("%s: %w", server.name, err)
-	}
-	return o.dialWarm(server, size, mark)
-}
-
-// dialWarm is connect for a server that has the pages. A server closes connections that have been silent for long, so
-// where several are asked in turn each is filled before the first is dialled.
-func (o options) dialWarm(server *process, size int, mark string) (*subject, error) {
-	all := pages(size)
-	requests := make([][]byte, len(all))
-	for i, p := range all {
-		requests[i] = p.request(server.address)
-	}
-	c, err := dial(server.address, o.connections, requests, wanted{size: size, mark: mark})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", server.name, err)
-	}
-	return &subject{c, server}, nil
-}
-
-// A round goes on until it has used leastUse: on a busy machine the server may
-// get little of its time.
-const (
-	leastUse  = 50 * time.Millisecond
-	maxRepeat = 20
-)
-
-// round returns the CPU time per request, in microseconds.
-func (s *subject) round(ctx context.Context, d time.Duration) (float64, error) {
-	before, err := cpuTime(s.server.cmd.Process.Pid)
-	if err != nil {
-		return 0, err
-	}
-	var answers int64
-	for range maxRepeat {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		n, err := s.ask(d)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", s.server.name, err)
-		}
-		answers += n
-		now, err := cpuTime(s.server.cmd.Process.Pid)
-		if err != nil {
-			return 0, err
-		}
-		if used := now - before; used >= leastUse {
-			return float64(used.Nanoseconds()) / 1000 / float64(answers), nil
-		}
-	}
-	return 0, fmt.Errorf("%s: used less than %v of CPU time in %d rounds of %v: take longer ones", s.server.name, leastUse, maxRepeat, d)
+	return max(n/2, 1)
 }

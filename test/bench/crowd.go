@@ -1,20 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"edgeproxy/internal/lab/metrics"
 )
 
 // lastByte ends each body of a rawOrigin, and comes nowhere else in an answer.
@@ -49,7 +48,7 @@ func (c *crowd) ask(ctx context.Context, number func(i int) (int, bool)) error {
 
 // askBy asks by one connection, with several requests in a write.
 func (c *crowd) askBy(ctx context.Context, next func() (int, bool)) error {
-	conn, err := net.DialTimeout("tcp", c.edge.address, answerWait)
+	conn, err := net.DialTimeout("tcp", c.edge.Address, answerWait)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -64,7 +63,7 @@ func (c *crowd) askBy(ctx context.Context, next func() (int, bool)) error {
 			if n, more = next(); !more {
 				break
 			}
-			batch = append(batch, manyPage(n).request(c.edge.address)...)
+			batch = append(batch, manyPage(n).request(c.edge.Address)...)
 		}
 		_ = conn.SetDeadline(time.Now().Add(answerWait))
 		if _, err := conn.Write(batch); err != nil {
@@ -182,7 +181,7 @@ type gcTrace struct {
 	rest []byte
 	used time.Duration
 	runs int
-	at   time.Time // of the last one
+	at   time.Time // the end of the last one
 }
 
 // Write implements io.Writer.
@@ -246,44 +245,12 @@ func collected(line string) time.Duration {
 type stored struct{ objects, bytes, evictions float64 }
 
 func readStore(ctx context.Context, admin string) (s stored, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/metrics", http.NoBody)
+	m, err := metrics.Get(ctx, admin)
 	if err != nil {
-		return s, fmt.Errorf("read the metrics: %w", err)
+		return s, err
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return s, fmt.Errorf("read the metrics: %w", err)
-	}
-	defer resp.Body.Close()
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		v, _ := strconv.ParseFloat(value, 64)
-		switch {
-		case name == `edgeproxy_cache_objects{tier="memory"}`:
-			s.objects = v
-		case name == `edgeproxy_cache_bytes{tier="memory"}`:
-			s.bytes = v
-		case strings.HasPrefix(name, "edgeproxy_cache_evictions_total{") && strings.Contains(name, `tier="memory"`):
-			s.evictions += v
-		}
-	}
-	_, _ = io.Copy(io.Discard, resp.Body)
+	s.objects, _ = m.Sum("edgeproxy_cache_objects", "tier", "memory")
+	s.bytes, _ = m.Sum("edgeproxy_cache_bytes", "tier", "memory")
+	s.evictions, _ = m.Sum("edgeproxy_cache_evictions_total", "tier", "memory")
 	return s, nil
-}
-
-// cpuUsed is cpuTime of a process that is there.
-func cpuUsed(pid int) time.Duration {
-	d, _ := cpuTime(pid)
-	return d
-}
-
-// resident returns the resident memory of a process in bytes, 0 if it is not there.
-func resident(pid int) int64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(fields[1], 10, 64)
-	return pages * int64(os.Getpagesize())
 }

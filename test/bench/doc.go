@@ -2,7 +2,7 @@
 //
 // It starts the built edgeproxy and, beside it, a bare fasthttp handler that
 // answers the same bodies from a map with five header fields, and asks both in
-// turn over loopback: A B A B, so that a slow moment of the machine meets both.
+// turn over loopback: A B B A, so that a slow moment of the machine meets both.
 // The cost is the CPU time of the server's process per request, read from /proc,
 // and the verdict the median of the ratios of neighbouring rounds. A size above
 // --max-ratio is measured once more, and all its rounds decide; if it stays
@@ -35,6 +35,9 @@
 //
 // The package's test watches the system calls of the same program: one read and
 // one write for each hit, and no copy of a body of 16 KiB or more.
+//
+// scene.go starts what a measurement needs, work.go measures the CPU time of a work, client.go and openloop_linux.go ask, and a file for
+// each way to compare says what: hits.go, pairs.go, logged.go, peers.go with field.go, many.go, profile.go.
 //
 // It measures no throughput, and it runs on Linux only.
 package main

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"text/tabwriter"
+	"slices"
+	"time"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // lateSize is the body of the hits whose times are taken, lateConnections how many ask for them.
@@ -18,70 +21,65 @@ const (
 	lateRounds      = 5 // for each of another work: what disturbs a round is in its p99
 )
 
-// lateness is what the rounds of the open loop say, in microseconds.
-type lateness struct {
-	measured
-	rate float64 // requests a second of each server
-	real bool    // the servers go before all else on their processor
-}
-
 // measureLateness asks all caches for hits by one timetable, at half the peak rate of the slowest
-// of them, and takes the time that 99 of 100 answers do not exceed.
-func (f *field) measureLateness(ctx context.Context) (out lateness, err error) {
+// of them, and prints the time that 99 of 100 answers do not exceed.
+func (f *field) measureLateness(ctx context.Context, stdout io.Writer) (err error) {
+	real := false // the servers go before all else on their processor
 	if f.o.realTime {
-		if out.real, err = hastenAll(f.servers()); err != nil {
-			return out, err
+		if real, err = hastenAll(f.servers()); err != nil {
+			return err
 		}
 	}
 	w := work{name: lateName}
 	var loops []*openLoop
-	defer func() {
-		for _, l := range loops {
-			err = errors.Join(err, l.Close())
-		}
-	}()
-	d := f.o.roundTime
+	rate := 0.0 // requests a second of each server
 	for _, s := range f.caches() {
-		l, err := openLoopTo(ctx, s)
+		l, took, err := f.peakOf(ctx, s, real)
 		if err != nil {
-			return out, fmt.Errorf("%s: %w", s.name, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		l.realTime = out.real
 		loops = append(loops, l)
 		w.contenders = append(w.contenders, contender{name: s.name, pid: s.pid})
-		took, err := l.measure(ctx, d, 0)
-		if err != nil {
-			return out, fmt.Errorf("%s: %w", s.name, err)
-		}
-		if half := float64(len(took)) / d.Seconds() / 2; out.rate == 0 || half < out.rate {
-			out.rate = half
+		if half := float64(len(took)) / f.o.roundTime.Seconds() / 2; rate == 0 || half < rate {
+			rate = half
 		}
 	}
-	out.measured = measured{work: &w, costs: make([][]float64, len(loops))}
+	m := measured{work: &w, costs: make([][]float64, len(loops))}
 	for round := range lateRounds * f.o.rounds {
 		for i := range loops {
 			n := (i + round) % len(loops)
-			took, err := loops[n].measure(ctx, d, out.rate)
+			took, err := loops[n].measure(ctx, f.o.roundTime, rate)
 			if err != nil {
-				return out, fmt.Errorf("%s: %w", w.contenders[n].name, err)
+				return fmt.Errorf("%s: %w", w.contenders[n].name, err)
 			}
-			out.costs[n] = append(out.costs[n], float64(percentile(took, lateShare).Nanoseconds())/1000)
+			slices.Sort(took)
+			m.costs[n] = append(m.costs[n], float64(figures.Quantile(took, lateShare).Nanoseconds())/1000)
 		}
 	}
-	return out, nil
+	text := fmt.Sprintf("\nTime within which 99 of 100 hits of %s were answered, at %.0f requests a second by %d connections,\nhalf of what the slowest of these servers can do; from when each request was due.\n\n",
+		sizeText(lateSize), rate, lateConnections)
+	if !real {
+		text += "Not in real time (--real-time, which takes root): what other programs did is in these times.\n"
+	}
+	t := peerTable(text)
+	m.addTo(&t)
+	return t.Write(stdout)
 }
 
-// openLoopTo fills a cache and connects to it.
-func openLoopTo(ctx context.Context, s server) (*openLoop, error) {
+// peakOf fills a cache, connects to it until the end of the scene, and returns how long answers took at its peak rate.
+func (f *field) peakOf(ctx context.Context, s server, real bool) (*openLoop, []time.Duration, error) {
 	all := pages(lateSize)
 	if err := warm(ctx, s.address, all, s.mark); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	requests := make([][]byte, len(all))
-	for i, p := range all {
-		requests[i] = p.request(s.address)
+	l, err := newOpenLoop(s.address, lateConnections, requestsFor(all, s.address), wanted{size: lateSize, mark: s.mark})
+	if err != nil {
+		return nil, nil, err
 	}
-	return newOpenLoop(s.address, lateConnections, requests, wanted{size: lateSize, mark: s.mark})
+	f.later(l.Close)
+	l.realTime = real
+	took, err := l.measure(ctx, f.o.roundTime, 0)
+	return l, took, err
 }
 
 // hastenAll hastens the servers, and reports whether that is allowed.
@@ -94,23 +92,4 @@ func hastenAll(servers []int) (allowed bool, err error) {
 		}
 	}
 	return true, nil
-}
-
-func (l lateness) print(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "\nTime within which 99 of 100 hits of %s were answered, at %.0f requests a second by %d connections,\nhalf of what the slowest of these servers can do; from when each request was due.\n\n",
-		sizeText(lateSize), l.rate, lateConnections); err != nil {
-		return fmt.Errorf("print the table: %w", err)
-	}
-	if !l.real {
-		if _, err := fmt.Fprintln(w, "Not in real time (--real-time, which takes root): what other programs did is in these times."); err != nil {
-			return fmt.Errorf("print the table: %w", err)
-		}
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, peerColumns)
-	l.rows(t)
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("print the table: %w", err)
-	}
-	return nil
 }

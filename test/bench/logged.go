@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
+
+	"edgeproxy/internal/lab/peers"
+	"edgeproxy/internal/lab/process"
 )
 
 // logFormats are the forms of a line of the access log that are measured.
@@ -23,16 +23,16 @@ const (
 // logger is a program whose access log is measured.
 type logger struct {
 	name string
-	// start starts it with a log in this format, with files of its own in dir; "" is without one.
-	start func(dir, format string) (*process, error)
+	// start starts it with a log in this format; "" is without one.
+	start func(s *scene, ctx context.Context, format string) (*process.Process, error)
 }
 
 // loggers are edgeproxy, and nginx where it is installed.
-func (o options) loggers(origin string) []logger {
-	out := []logger{{edgeName, func(dir, format string) (*process, error) { return startLogging(o.program, origin, dir, format) }}}
-	if program, ok := installed("nginx"); ok {
-		out = append(out, logger{nginxName, func(dir, format string) (*process, error) {
-			return startNginxLogging(program, origin, dir, format)
+func loggers() []logger {
+	out := []logger{{edgeName, (*scene).startLogging}}
+	if program, err := peers.Find("nginx"); err == nil {
+		out = append(out, logger{nginxName, func(s *scene, ctx context.Context, format string) (*process.Process, error) {
+			return s.startNginxLogging(ctx, program, format)
 		}})
 	}
 	return out
@@ -51,20 +51,15 @@ func (l logger) logWorks() (out []comparison) {
 // measureLog compares edgeproxy that writes a line of its access log for each hit with one that writes none, and nginx likewise where
 // it is installed. It prints the table, and names edgeproxy's works whose median ratio is above the limit. In the pairs edge is the one
 // with the log.
-func (o options) measureLog(ctx context.Context, stdout io.Writer) (err error) {
-	origin, err := startOrigin()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, origin.Close()) }()
+func (o options) measureLog(ctx context.Context, stdout io.Writer) error {
 	var all []comparison
-	for _, l := range o.loggers(origin.address) {
+	for _, l := range loggers() {
 		works := slices.DeleteFunc(l.logWorks(), func(c comparison) bool { return !o.only.MatchString(c.name()) })
 		if len(works) == 0 {
 			continue
 		}
 		for i := range o.rounds {
-			if err := o.logOnce(ctx, l, i%2 == 1, works); err != nil {
+			if err := o.withScene(func(s *scene) error { return s.logOnce(ctx, l, i%2 == 1, works) }); err != nil {
 				return fmt.Errorf("pair %d of %s: %w", i+1, l.name, err)
 			}
 		}
@@ -73,42 +68,35 @@ func (o options) measureLog(ctx context.Context, stdout io.Writer) (err error) {
 	if len(all) == 0 {
 		return fmt.Errorf("--only %s: no work of logs is called so", o.only)
 	}
-	if err := o.printLog(stdout, all); err != nil {
+	err := o.printRows(stdout, all, fmt.Sprintf("Over loopback: CPU time per request with an access log and without, %d pairs of %v each, in turn,\n"+
+		"both started anew for each pair, %d connections of HTTP/1.1, one processor for each.\n\n", o.rounds, o.roundTime, o.connections), "without", "with")
+	if err != nil {
 		return err
 	}
 	return o.judgePairs(slices.DeleteFunc(all, func(c comparison) bool { return c.by != edgeName }))
 }
 
 // logOnce starts a program without a log and once for each format, and measures each of those beside the one without.
-func (o options) logOnce(ctx context.Context, l logger, turned bool, all []comparison) (err error) {
-	dir, err := os.MkdirTemp("", "edgeproxy-log-")
-	if err != nil {
-		return fmt.Errorf("make a temporary folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+func (s *scene) logOnce(ctx context.Context, l logger, turned bool, all []comparison) error {
 	formats := append([]string{""}, logFormats()...)
-	servers := map[string]*process{}
+	if turned {
+		slices.Reverse(formats)
+	}
+	servers := map[string]*process.Process{}
 	var pids []int
-	for i := range formats {
-		format := formats[i]
-		if turned {
-			format = formats[len(formats)-1-i]
-		}
-		p, err := l.start(dir, format)
+	for _, format := range formats {
+		p, err := l.start(s, ctx, format)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, p.Close()) }()
 		servers[format] = p
-		pids = append(pids, p.pid())
+		pids = append(pids, p.PID())
 	}
-	unpin, err := pinServers(pids)
-	if err != nil {
+	if err := s.pin(pids...); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unpin()) }()
 	for i := range all {
-		p, err := o.alternate(ctx, [2]*process{servers[""], servers[all[i].log]}, all[i], turned)
+		p, err := s.alternate(ctx, [2]*process.Process{servers[""], servers[all[i].log]}, all[i], turned)
 		if err != nil {
 			return err
 		}
@@ -117,27 +105,11 @@ func (o options) logOnce(ctx context.Context, l logger, turned bool, all []compa
 	return nil
 }
 
-// startLogging starts edgeproxy with its defaults and an access log in this format in dir; "" is without one.
-func startLogging(program, origin, dir, format string) (*process, error) {
-	file := fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [\"http://%s\"]}}\n", origin)
+// startLogging starts edgeproxy with its defaults and an access log in this format; "" is without one.
+func (s *scene) startLogging(ctx context.Context, format string) (*process.Process, error) {
+	e := edge{name: "log" + format}
 	if format != "" {
-		file += fmt.Sprintf("access_log: {path: %q, format: %s}\n", filepath.Join(dir, format+".log"), format)
+		e.sections = fmt.Sprintf("access_log: {path: %q, format: %s}", filepath.Join(s.dir, format+".log"), format)
 	}
-	path := filepath.Join(dir, "log"+format+".yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		return nil, fmt.Errorf("write edgeproxy's file: %w", err)
-	}
-	return start(edgeName, edgeAddress, program, "serve", "-c", path)
-}
-
-// printLog writes the table.
-func (o options) printLog(w io.Writer, all []comparison) error {
-	_, err := fmt.Fprintf(w, "Over loopback: CPU time per request with an access log and without, %d pairs of %v each, in turn,\n"+
-		"both started anew for each pair, %d connections of HTTP/1.1, one processor for each.\n\n", o.rounds, o.roundTime, o.connections)
-	if err != nil {
-		return fmt.Errorf("print the table: %w", err)
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "work\twithout\twith\tmedian ratio\t95 % interval\tleast\tmost\t")
-	return printRows(t, all)
+	return s.start(ctx, e)
 }

@@ -7,17 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"regexp"
-	"syscall"
 	"time"
-)
 
-// Exit codes.
-const (
-	exitDone   = 0
-	exitFailed = 1 // too dear, or not measured
-	exitUsage  = 2
+	"edgeproxy/internal/lab/command"
+	"edgeproxy/internal/lab/process"
 )
 
 // These commands make this program a server to compare with.
@@ -26,11 +20,7 @@ const (
 	bareProxyCommand = "bareproxy" // and the address of its origin
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { command.Main(run) }
 
 // options are what the command line says.
 type options struct {
@@ -51,65 +41,49 @@ type options struct {
 // run is the program: arguments in, exit code out.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 1 && args[0] == bareCommand {
-		return failed(stderr, serveBare(os.Stdin, stdout))
+		return command.Code("bench", serveBare(os.Stdin, stdout), stderr)
 	}
 	if len(args) == 2 && args[0] == bareProxyCommand {
-		return failed(stderr, serveBareProxy(args[1], os.Stdin, stdout))
+		return command.Code("bench", serveBareProxy(args[1], os.Stdin, stdout), stderr)
 	}
-	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitDone
+	return command.Run("bench", args, stderr, func(f *flag.FlagSet) func() error {
+		var o options
+		only := o.define(f)
+		return func() error {
+			if err := errors.Join(o.validate(), o.choose(*only)); err != nil {
+				return &command.UsageError{Err: err}
+			}
+			return process.WithEdge(ctx, ".", o.program, func(program string) error {
+				o.program = program
+				return o.measure(ctx, stdout)
+			})
+		}
+	})
+}
+
+// measure does what the options ask for.
+func (o options) measure(ctx context.Context, stdout io.Writer) error {
+	switch {
+	case o.base != "":
+		return o.measurePairs(ctx, stdout)
+	case o.log:
+		return o.measureLog(ctx, stdout)
 	}
-	if err != nil {
-		return exitUsage
-	}
-	return failed(stderr, o.withProgram(ctx, func(o options) error {
+	return o.withScene(func(s *scene) error {
 		switch {
 		case o.profileTo != "":
-			return o.profile(ctx, o.profileTo)
+			return s.profile(ctx, o.profileTo)
 		case o.many > 0:
-			return o.measureMany(ctx, stdout)
+			return s.measureMany(ctx, stdout)
 		case o.peers:
-			return o.measurePeers(ctx, stdout)
-		case o.base != "":
-			return o.measurePairs(ctx, stdout)
-		case o.log:
-			return o.measureLog(ctx, stdout)
+			return s.measurePeers(ctx, stdout)
 		}
-		return o.measure(ctx, stdout)
-	}))
+		return s.measureHits(ctx, stdout)
+	})
 }
 
-// withProgram calls do with a program to measure. Where none is given it builds one, and
-// removes it afterwards.
-func (o options) withProgram(ctx context.Context, do func(options) error) (err error) {
-	if o.program != "" {
-		return do(o)
-	}
-	dir, err := os.MkdirTemp("", "edgeproxy-bench-")
-	if err != nil {
-		return fmt.Errorf("make a temporary folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.program, err = buildEdge(ctx, dir); err != nil {
-		return err
-	}
-	return do(o)
-}
-
-func failed(stderr io.Writer, err error) int {
-	if err == nil {
-		return exitDone
-	}
-	_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
-	return exitFailed
-}
-
-// parse reads the command line; what is wrong with it is on stderr then.
-func parse(args []string, stderr io.Writer) (options, error) {
-	var o options
-	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.SetOutput(stderr)
+// define makes the flags.
+func (o *options) define(f *flag.FlagSet) (only *string) {
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
 	f.StringVar(&o.base, "base", "", "another edgeproxy, a `program` to compare with in pairs instead of the bare handler")
 	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy, Varnish and Traffic Server, as far as they are installed, and with bare programs; no ratio fails")
@@ -117,22 +91,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.BoolVar(&o.realTime, "real-time", false, "with --peers or --many, as root: in the open loop the servers go before all other programs on their processor")
 	f.IntVar(&o.many, "many", 0, "measure hits, the collector and memory with this many `objects` of 200 bytes in the cache, and with 10,000")
 	f.StringVar(&o.profileTo, "profile", "", "write a profile of edgeproxy's CPU time at hits and misses to this `file`, for the compiler")
-	only := f.String("only", "", "with --peers, --base or --log: only the works whose names match this `expression`")
+	only = f.String("only", "", "with --peers, --base or --log: only the works whose names match this `expression`")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
 	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
 	f.DurationVar(&o.roundTime, "round-time", 150*time.Millisecond, "length of one round")
 	f.IntVar(&o.connections, "connections", 16, "client connections")
-	if err := f.Parse(args); err != nil {
-		return o, err
-	}
-	err := o.validate(f.Args())
-	if err == nil {
-		err = o.choose(*only)
-	}
-	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
-	}
-	return o, err
+	return only
 }
 
 // choose takes the expression of --only, and looks at what goes only with some ways to measure.
@@ -141,28 +105,26 @@ func (o *options) choose(only string) (err error) {
 		return fmt.Errorf("--only: %w", err)
 	}
 	if only != "" && !o.peers && !o.log && o.base == "" {
-		return errors.New("--only: wants --peers, --base or --log")
+		return errors.New("--only: must be with --peers, --base or --log")
 	}
 	if o.realTime && !o.peers && o.many == 0 {
-		return errors.New("--real-time: wants --peers or --many")
+		return errors.New("--real-time: must be with --peers or --many")
 	}
 	return nil
 }
 
-func (o *options) validate(operands []string) error {
+func (o *options) validate() error {
 	switch {
-	case len(operands) > 0:
-		return fmt.Errorf("unexpected argument %q", operands[0])
 	case o.peers && o.base != "", o.log && (o.peers || o.base != ""):
-		return errors.New("--peers, --base and --log: want one of them")
+		return errors.New("--peers, --base and --log: must be one of them")
 	case o.maxRatio <= 0:
-		return fmt.Errorf("--max-ratio %v: want a ratio above 0, such as 1.25", o.maxRatio)
+		return fmt.Errorf("--max-ratio %v: must be a ratio above 0, such as 1.25", o.maxRatio)
 	case o.rounds < 1:
-		return fmt.Errorf("--rounds %d: want at least 1", o.rounds)
+		return fmt.Errorf("--rounds %d: must be at least 1", o.rounds)
 	case o.roundTime <= 0:
-		return fmt.Errorf("--round-time %v: want a time above 0, such as 500ms", o.roundTime)
+		return fmt.Errorf("--round-time %v: must be a time above 0, such as 500ms", o.roundTime)
 	case o.connections < 1:
-		return fmt.Errorf("--connections %d: want at least 1", o.connections)
+		return fmt.Errorf("--connections %d: must be at least 1", o.connections)
 	}
 	return nil
 }

@@ -2,15 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -20,45 +18,13 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
-	}
+	_ = testkit.RemoveBuilt()
 	os.Exit(code)
-}
-
-// built is the program, built once for all tests of this process.
-var built struct {
-	once         sync.Once
-	dir, program string
-	err          error
-}
-
-// edgeproxy returns the built program. The test cache does not see what go build
-// reads, and would go on saying ok after a change; so the source is walked here.
-func edgeproxy(t *testing.T) string {
-	t.Helper()
-	testkit.Slow(t, "it starts the built program")
-	testkit.Plain(t, "the program does the work")
-	for _, dir := range []string{"cmd", "config", "internal"} {
-		err := fs.WalkDir(os.DirFS("../.."), dir, func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "bench-"); built.err == nil {
-			built.program, built.err = buildEdge(context.Background(), built.dir)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return built.program
 }
 
 func TestMeasureJudgesByTheLimit(t *testing.T) {
 	testkit.Alone(t, "it measures CPU time")
-	program := edgeproxy(t)
+	program := testkit.Built(t)
 	f := func(limit string, wantCode int, wantFailures int) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
@@ -77,13 +43,13 @@ func TestMeasureJudgesByTheLimit(t *testing.T) {
 			t.Errorf("limit %s: sizes that are too dear: got %d, want %d: %s", limit, got, wantFailures, &stderr)
 		}
 	}
-	f("1000", exitDone, 0)
-	f("0.001", exitFailed, 3)
+	f("1000", command.Done, 0)
+	f("0.001", command.Failed, 3)
 }
 
 func TestPairsJudgeByTheLimit(t *testing.T) {
 	testkit.Alone(t, "it measures CPU time")
-	program := edgeproxy(t)
+	program := testkit.Built(t)
 	f := func(limit, only string, wantCode, wantFailures int, works ...string) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
@@ -102,19 +68,19 @@ func TestPairsJudgeByTheLimit(t *testing.T) {
 			t.Errorf("limit %s: sizes that are too dear: got %d, want %d: %s", limit, got, wantFailures, &stderr)
 		}
 	}
-	f("1000", "", exitDone, 0, "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB", "miss of 16 KiB", "stored miss of 16 KiB on a disk", "hit of 16 KiB on a disk", "hit of 256 KiB on a disk")
+	f("1000", "", command.Done, 0, "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB", "miss of 16 KiB", "stored miss of 16 KiB on a disk", "hit of 16 KiB on a disk", "hit of 256 KiB on a disk")
 	// Works that need a cache filled first are judged as the others are, and take a minute.
-	f("0.001", "^hit of (1|16) KiB$|^miss of 1 KiB$", exitFailed, 3, "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB")
+	f("0.001", "^hit of (1|16) KiB$|^miss of 1 KiB$", command.Failed, 3, "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB")
 }
 
 func TestTheLogIsMeasured(t *testing.T) {
 	testkit.Alone(t, "it measures CPU time")
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{
-		"--edgeproxy", edgeproxy(t), "--log", "--rounds", "2", "--round-time", "100ms", "--connections", "4", "--max-ratio", "0.001", "--only", "1 KiB|16 KiB",
+		"--edgeproxy", testkit.Built(t), "--log", "--rounds", "2", "--round-time", "100ms", "--connections", "4", "--max-ratio", "0.001", "--only", "1 KiB|16 KiB",
 	}, &stdout, &stderr)
-	if got := strings.Count(stderr.String(), "times that of the base"); code != exitFailed || got != 4 {
-		t.Errorf("got exit code %d and %d works above the limit, want %d and 4: %s", code, got, exitFailed, &stderr)
+	if got := strings.Count(stderr.String(), "times that of the base"); code != command.Failed || got != 4 {
+		t.Errorf("got exit code %d and %d works above the limit, want %d and 4: %s", code, got, command.Failed, &stderr)
 	}
 	for _, want := range []string{"2 pairs", "hit of 1 KiB, a line in json", "hit of 16 KiB, a line in combined"} {
 		if !strings.Contains(stdout.String(), want) {
@@ -128,10 +94,10 @@ func TestPeersAreMeasured(t *testing.T) {
 	testkit.Alone(t, "it measures CPU time")
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{
-		"--edgeproxy", edgeproxy(t), "--peers", "--rounds", "1", "--round-time", "100ms", "--connections", "4",
+		"--edgeproxy", testkit.Built(t), "--peers", "--rounds", "1", "--round-time", "100ms", "--connections", "4",
 	}, &stdout, &stderr)
-	if code != exitDone {
-		t.Fatalf("exit code: got %d, want %d; %s", code, exitDone, &stderr)
+	if code != command.Done {
+		t.Fatalf("exit code: got %d, want %d; %s", code, command.Done, &stderr)
 	}
 	table, absent, _ := strings.Cut(stdout.String(), "Not installed")
 	count := func(what string) (lines int) {
@@ -159,9 +125,9 @@ func TestPeersAreMeasured(t *testing.T) {
 func TestManyObjectsAreMeasured(t *testing.T) {
 	testkit.Alone(t, "it measures CPU time")
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"--edgeproxy", edgeproxy(t), "--many", "12000", "--round-time", "2ms"}, &stdout, &stderr)
-	if code != exitDone {
-		t.Fatalf("exit code: got %d, want %d; %s", code, exitDone, &stderr)
+	code := run(t.Context(), []string{"--edgeproxy", testkit.Built(t), "--many", "12000", "--round-time", "2ms"}, &stdout, &stderr)
+	if code != command.Done {
+		t.Fatalf("exit code: got %d, want %d; %s", code, command.Done, &stderr)
 	}
 	if rows := strings.Count(stdout.String(), " MiB "); rows != 4 || !strings.Contains(stdout.String(), "10000") || !strings.Contains(stdout.String(), "12000") {
 		t.Errorf("got %d rows, want 4, of 10,000 and 12,000 objects, of a full cache, and of one that is collected:\n%s", rows, &stdout)
@@ -211,19 +177,19 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%q: got %q, want %q in it", args, &stderr, wantText)
 		}
 	}
-	f(exitDone, "-max-ratio", "--help")
-	f(exitUsage, "--rounds 0: want at least 1", "--rounds", "0")
-	f(exitUsage, "--max-ratio 0: want", "--max-ratio", "0")
-	f(exitUsage, "--round-time -1s: want", "--round-time", "-1s")
-	f(exitUsage, "--connections 0: want", "--connections", "0")
-	f(exitUsage, "--peers, --base and --log: want one of them", "--peers", "--base", "x")
-	f(exitUsage, "--peers, --base and --log: want one of them", "--log", "--peers")
-	f(exitUsage, "--only: wants --peers, --base or --log", "--only", "miss")
-	f(exitUsage, "--real-time: wants --peers or --many", "--real-time")
-	f(exitUsage, "--only: error parsing", "--peers", "--only", "(")
-	f(exitUsage, `unexpected argument "x"`, "x")
-	f(exitUsage, "-what", "--what")
-	f(exitFailed, "no such file", "--edgeproxy", filepath.Join(t.TempDir(), "none"))
+	f(command.Done, "-max-ratio", "--help")
+	f(command.Usage, "--rounds 0: must be at least 1", "--rounds", "0")
+	f(command.Usage, "--max-ratio 0: must be", "--max-ratio", "0")
+	f(command.Usage, "--round-time -1s: must be", "--round-time", "-1s")
+	f(command.Usage, "--connections 0: must be", "--connections", "0")
+	f(command.Usage, "--peers, --base and --log: must be one of them", "--peers", "--base", "x")
+	f(command.Usage, "--peers, --base and --log: must be one of them", "--log", "--peers")
+	f(command.Usage, "--only: must be with --peers, --base or --log", "--only", "miss")
+	f(command.Usage, "--real-time: must be with --peers or --many", "--real-time")
+	f(command.Usage, "--only: error parsing", "--peers", "--only", "(")
+	f(command.Usage, `unexpected argument "x"`, "x")
+	f(command.Usage, "-what", "--what")
+	f(command.Failed, "no such file", "--edgeproxy", filepath.Join(t.TempDir(), "none"))
 }
 
 func TestMedianAndRatio(t *testing.T) {
@@ -249,25 +215,11 @@ func TestMedianAndRatio(t *testing.T) {
 	}
 }
 
-func TestParseSchedstat(t *testing.T) {
-	f := func(text string, want time.Duration, wantOK bool) {
-		t.Helper()
-		got, err := parseSchedstat(text)
-		if (err == nil) != wantOK || got != want {
-			t.Errorf("%q: got %v, error %v, want %v, ok %t", text, got, err, want, wantOK)
-		}
-	}
-	f("1158458 12 3\n", 1158458, true)
-	f("x 12 3", 0, false)
-	f("1 2", 0, false)
-	f("", 0, false)
-}
-
 // A choice that no work of the peers has measured nothing, and said nothing.
 func TestAChoiceOfNoPeersWorkIsAnError(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"--edgeproxy", edgeproxy(t), "--peers", "--only", "dance"}, &stdout, &stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "--only dance: no work of peers is called so") {
+	code := run(t.Context(), []string{"--edgeproxy", testkit.Built(t), "--peers", "--only", "dance"}, &stdout, &stderr)
+	if code != command.Failed || !strings.Contains(stderr.String(), "--only dance: no work of peers is called so") {
 		t.Errorf("got %d, %s", code, &stderr)
 	}
 }

@@ -11,18 +11,18 @@ import (
 func TestMissIsOneReadAndOneWriteOnEachSide(t *testing.T) {
 	const misses = 50
 	edge := traceable(t)
-	c, err := dial(edge.address, 1, nil, wanted{size: freshSize, mark: missMark})
+	c, err := dial(edge.Address, 1, nil, wanted{size: freshSize, mark: missMark})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	ask := func() {
-		if err := c.one(0, freshPage(freshSize).request(edge.address)); err != nil {
+		if err := c.one(0, freshPage(freshSize).request(edge.Address)); err != nil {
 			t.Error(err)
 		}
 	}
 	ask() // both connections are there, with their buffers
-	calls := trace(t, edge.cmd.Process.Pid, func() {
+	calls := trace(t, edge.PID(), func() {
 		for range misses {
 			ask()
 		}

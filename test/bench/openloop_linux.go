@@ -22,14 +22,14 @@ import (
 type openLoop struct {
 	epoll int
 	conns []loopConn
-	free  []int // of conns
+	free  []int // indices of conns
 
 	requests [][]byte
 	want     wanted
-	wants    []wanted // of each request; nil: want
+	wants    []wanted // for each request; nil: want
 	hits     bool     // the times of hits alone count
 	realTime bool     // it goes before all else on its processor
-	next     int      // of requests
+	next     int      // an index of requests
 	found    int      // hits among what was timed
 }
 
@@ -39,7 +39,7 @@ type loopConn struct {
 	due  time.Time
 	want *wanted
 	body int    // bytes of the body that are still to come; below 0: the head is not whole
-	head []byte // as far as it has come, with what came behind it
+	head []byte // what has come of it, with what came behind it
 	hit  bool   // the head says so
 }
 
@@ -259,10 +259,4 @@ func (l *openLoop) receive(i int) (whole bool, err error) {
 		return false, &AnswerError{Why: "has more bytes than its page", Head: string(c.head)}
 	}
 	return c.body == 0, nil
-}
-
-// percentile returns the time that a share of the answers, such as 0.99, did not exceed. It sorts took.
-func percentile(took []time.Duration, share float64) time.Duration {
-	slices.Sort(took)
-	return took[min(int(share*float64(len(took))), len(took)-1)]
 }

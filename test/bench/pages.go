@@ -83,3 +83,12 @@ func (p page) rest(host string) string {
 		"Sec-Fetch-Mode: navigate\r\n" +
 		"Priority: u=0, i\r\n"
 }
+
+// requestsFor returns a request for each page.
+func requestsFor(all []page, host string) [][]byte {
+	requests := make([][]byte, len(all))
+	for i, p := range all {
+		requests[i] = p.request(host)
+	}
+	return requests
+}

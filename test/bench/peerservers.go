@@ -1,103 +1,76 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"time"
+	"strconv"
+
+	"edgeproxy/internal/lab/peers"
+	"edgeproxy/internal/lab/process"
 )
 
 // nginxPeer is nginx with a server for each work.
 type nginxPeer struct {
-	*process
+	*process.Process
 	hits, plain, stores, secure string // host:port: min_uses 2, no cache, all is stored, TLS
-	says                        string // as stores, and says whether it is a hit
+	says                        string // the same as stores, but says whether it is a hit
 }
 
 // haproxyPeer is HAProxy with and without its cache.
 type haproxyPeer struct {
-	*process
+	*process.Process
 	caches, plain string // host:port
 }
 
 // startPeers starts the peers that are installed.
-func (f *field) startPeers(short, long certified) (err error) {
+func (f *field) startPeers(ctx context.Context, short, long certified) error {
 	for _, peer := range []struct {
 		name, program string
-		start         func(program string) (*process, error)
+		start         func(ctx context.Context, program string) error
 	}{
-		{"nginx", "nginx", func(program string) (*process, error) { return f.startNginx(program, short, long) }},
+		{nginxName, "nginx", func(ctx context.Context, program string) error { return f.startNginx(ctx, program, short, long) }},
 		{"HAProxy", "haproxy", f.startHAProxy},
 		{"Varnish", "varnishd", f.startVarnish},
 		{"Traffic Server", "traffic_server", f.startTrafficServer},
 	} {
-		path, ok := installed(peer.program)
-		if !ok {
+		path, err := peers.Find(peer.program)
+		if err != nil {
 			f.absent = append(f.absent, peer.name)
 			continue
 		}
-		p, err := peer.start(path)
-		if err != nil {
+		if err := peer.start(ctx, path); err != nil {
 			return err
 		}
-		f.closing = append(f.closing, func() error { _ = p.Close(); return nil }) // each has an exit code of its own for our signal
 	}
 	return nil
 }
 
-// installed returns the path of a program. Debian's daemons are in /usr/sbin, which is not in everybody's path.
-func installed(program string) (path string, ok bool) {
-	path, err := exec.LookPath(program)
-	if err != nil {
-		path, err = exec.LookPath("/usr/sbin/" + program)
-	}
-	return path, err == nil
-}
-
-const nginxText = `daemon off; %[1]sworker_processes 1; pid %[2]s/nginx.pid; error_log stderr error;
-events { worker_connections 4096; }
-http {
-	access_log off; sendfile on; tcp_nodelay on; keepalive_requests 1000000000; keepalive_timeout 1h;
-	client_body_temp_path %[2]s/a; proxy_temp_path %[2]s/b; fastcgi_temp_path %[2]s/c; uwsgi_temp_path %[2]s/d; scgi_temp_path %[2]s/e;
+const nginxText = `	access_log off;
 	open_file_cache max=20000 inactive=600s; open_file_cache_valid 600s;
-	proxy_cache_path %[2]s/second levels=1:2 keys_zone=second:64m max_size=1g inactive=1d use_temp_path=off;
-	proxy_cache_path %[2]s/first levels=1:2 keys_zone=first:64m max_size=1g inactive=1d use_temp_path=off;
-	upstream origin { server %[3]s; keepalive 128; keepalive_requests 1000000000; }
+	proxy_cache_path second levels=1:2 keys_zone=second:64m max_size=1g inactive=1d use_temp_path=off;
+	proxy_cache_path first levels=1:2 keys_zone=first:64m max_size=1g inactive=1d use_temp_path=off;
+	upstream origin { server %[1]s; keepalive 128; keepalive_requests 1000000000; }
 	proxy_http_version 1.1;
 	proxy_set_header Connection "";
-	ssl_certificate %[4]s; ssl_certificate_key %[5]s; ssl_protocols TLSv1.3;
-	server { listen %[6]s; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
-	server { listen %[7]s; location / { proxy_pass http://origin; proxy_max_temp_file_size 0; } }
-	server { listen %[8]s; location / { proxy_pass http://origin; proxy_cache first; } }
-	server { listen %[13]s; location / { proxy_pass http://origin; proxy_cache first; add_header X-Cache $upstream_cache_status; } }
-	server { listen %[9]s ssl http2; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
-	server { listen %[9]s ssl http2; server_name %[10]s; ssl_certificate %[11]s; ssl_certificate_key %[12]s; }
-}
-`
+	ssl_certificate %[2]s; ssl_certificate_key %[3]s; ssl_protocols TLSv1.3;
+	server { listen %[4]s; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
+	server { listen %[5]s; location / { proxy_pass http://origin; proxy_max_temp_file_size 0; } }
+	server { listen %[6]s; location / { proxy_pass http://origin; proxy_cache first; } }
+	server { listen %[11]s; location / { proxy_pass http://origin; proxy_cache first; add_header X-Cache $upstream_cache_status; } }
+	server { listen %[7]s ssl http2; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
+	server { listen %[7]s ssl http2; server_name %[8]s; ssl_certificate %[9]s; ssl_certificate_key %[10]s; }`
 
-func (f *field) startNginx(program string, short, long certified) (*process, error) {
-	var at [5]string
-	if err := freeAddresses(at[:]); err != nil {
-		return nil, err
-	}
-	user := ""
-	if os.Geteuid() == 0 {
-		user = "user root; " // the workers' own user could not use the folder
-	}
-	dir := filepath.Join(f.dir, "nginx")
-	path, err := writeFile(dir, "nginx.conf", fmt.Sprintf(nginxText, user, dir, f.origin.address, short.certificate, short.key, at[0], at[1], at[2], at[3],
-		rsaName, long.certificate, long.key, at[4]))
+func (f *field) startNginx(ctx context.Context, program string, short, long certified) error {
+	at, err := process.FreeAddresses(5)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := startAt("nginx", at[3], program, "-c", path, "-p", dir)
-	if err == nil {
-		f.nginx = &nginxPeer{p, at[0], at[1], at[2], at[3], at[4]}
-	}
-	return p, err
+	p, err := peers.Nginx{Program: program, Dir: filepath.Join(f.dir, "nginx"), Main: "worker_processes 1;", HTTP: fmt.Sprintf(nginxText,
+		f.origin.address, short.certificate, short.key, at[0], at[1], at[2], at[3], rsaName, long.certificate, long.key, at[4])}.Start()
+	p, err = f.await(ctx, p, err, at[3])
+	f.nginx = &nginxPeer{p, at[0], at[1], at[2], at[3], at[4]}
+	return err
 }
 
 const haproxyText = `global
@@ -128,136 +101,80 @@ backend plain
 	server origin %[3]s
 `
 
-func (f *field) startHAProxy(program string) (*process, error) {
-	var at [2]string
-	if err := freeAddresses(at[:]); err != nil {
-		return nil, err
-	}
-	path, err := writeFile(filepath.Join(f.dir, "haproxy"), "haproxy.cfg", fmt.Sprintf(haproxyText, at[0], at[1], f.origin.address))
+func (f *field) startHAProxy(ctx context.Context, program string) error {
+	at, err := process.FreeAddresses(2)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := startAt("HAProxy", at[1], program, "-db", "-f", path)
-	if err == nil {
-		f.haproxy = &haproxyPeer{p, at[0], at[1]}
-	}
-	return p, err
+	p, err := peers.HAProxy{Program: program, Dir: filepath.Join(f.dir, "haproxy"), Config: fmt.Sprintf(haproxyText, at[0], at[1], f.origin.address)}.Start()
+	p, err = f.await(ctx, p, err, at[1])
+	f.haproxy = &haproxyPeer{p, at[0], at[1]}
+	return err
 }
 
-func (f *field) startVarnish(program string) (*process, error) {
-	address, err := freeAddress()
+// startVarnish starts one Varnish with its cache in memory and one with it in a file.
+func (f *field) startVarnish(ctx context.Context, program string) error {
+	at, err := process.FreeAddresses(2)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	host, port, err := net.SplitHostPort(f.origin.address)
-	if err != nil {
-		return nil, fmt.Errorf("the origin's address: %w", err)
-	}
-	dir := filepath.Join(f.dir, "varnish")
-	path, err := writeFile(dir, "default.vcl", fmt.Sprintf("vcl 4.1; backend default { .host = %q; .port = %q; }\n", host, port))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range []string{f.dir, dir, path} { // Varnish uses them as a user of its own
-		if err := os.Chmod(name, 0o755); err != nil { //nolint:gosec // there is no secret in them
-			return nil, fmt.Errorf("let Varnish read its configuration: %w", err)
-		}
-	}
-	f.varnish, err = f.startVarnishd(program, address, path, "work", "malloc,512m")
-	if err != nil {
-		return nil, err
-	}
-	beside, err := freeAddress()
-	if err != nil {
-		return f.varnish, err
-	}
-	f.varnishFile, err = f.startVarnishd(program, beside, path, "file", "file,"+filepath.Join(dir, "cache")+",1g")
-	if err == nil {
-		file := f.varnishFile
-		f.closing = append(f.closing, func() error { _ = file.Close(); return nil })
-	}
-	return f.varnish, err
-}
-
-// startVarnishd starts one Varnish with the files of its own in a folder called work.
-func (f *field) startVarnishd(program, address, vcl, work, storage string) (*process, error) {
-	return startAt("Varnish", address, program, "-F", "-n", filepath.Join(filepath.Dir(vcl), work), "-a", address, "-f", vcl, "-s", storage, "-p", "thread_pools=1", "-p", "timeout_idle=3600")
-}
-
-// startAt is start for a program that listens at address without a word about it.
-func startAt(name, address, program string, args ...string) (*process, error) {
-	p, err := launch(name, program, args...)
-	if err != nil {
-		return nil, err
-	}
-	p.address = address
-	for until := time.Now().Add(startWait); time.Now().Before(until); {
-		select {
-		case err := <-p.ended:
-			p.ended <- err
-			return nil, fmt.Errorf("%s ended at its start: %w", name, errors.Join(err, p.Close()))
-		default:
-		}
-		if c, err := net.DialTimeout("tcp", address, time.Second); err == nil {
-			return p, c.Close()
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return nil, errors.Join(fmt.Errorf("%s does not listen at %s within %v", name, address, startWait), p.Close())
-}
-
-// writeFile writes a file in a folder that it makes.
-func writeFile(dir, name, text string) (path string, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make a folder: %w", err)
-	}
-	path = filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fmt.Errorf("write a configuration: %w", err)
-	}
-	return path, nil
-}
-
-// freeAddress returns an address that nobody listens at.
-func freeAddress() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return ln.Addr().String(), ln.Close()
-}
-
-func freeAddresses(at []string) (err error) {
-	for i := range at {
-		if at[i], err = freeAddress(); err != nil {
+	for i, v := range []struct {
+		at      **process.Process
+		storage string
+	}{{&f.varnish, "malloc,512m"}, {&f.varnishFile, "file," + filepath.Join(f.dir, "varnish.cache") + ",1g"}} {
+		dir := filepath.Join(f.dir, "varnish"+strconv.Itoa(i))
+		p, err := peers.Varnish{Program: program, Dir: dir, Listen: at[i], Origin: f.origin.address, Storage: v.storage}.Start()
+		if *v.at, err = f.await(ctx, p, err, at[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// startBareProxy starts this program once more, as a proxy before origin.
-func startBareProxy(origin string) (*process, error) {
-	self, err := os.Executable()
+// trafficCache is the size of the file of Traffic Server's cache.
+const trafficCache = 256 << 20
+
+func (f *field) startTrafficServer(ctx context.Context, program string) error {
+	at, err := process.FreeAddresses(1)
 	if err != nil {
-		return nil, fmt.Errorf("find the own program: %w", err)
+		return err
 	}
-	return start("bare proxy", func(line string) string { return line }, self, bareProxyCommand, origin)
+	p, err := peers.TrafficServer{
+		Program: program, Dir: filepath.Join(f.dir, "trafficserver"), CacheBytes: trafficCache, Listen: at[0], Origin: f.origin.address,
+		Records: "CONFIG proxy.config.log.logging_enabled INT 0\n",
+	}.Start()
+	f.traffic, err = f.await(ctx, p, err, at[0])
+	return err
 }
 
-// pid is that of the process.
-func (p *process) pid() int { return p.cmd.Process.Pid }
+// nginxLogText is nginx with a cache and a log. Its lines in JSON have the fields of ours, as far as nginx knows them. It writes 64 KiB
+// at once, as we write many lines at once.
+const nginxLogText = `	open_file_cache max=20000 inactive=600s; open_file_cache_valid 600s;
+	proxy_cache_path cache levels=1:2 keys_zone=first:64m max_size=1g inactive=1d use_temp_path=off;
+	log_format json escape=json '{"time":"$time_iso8601","host":"$host","target":"$request_uri","method":"$request_method",'
+		'"status":$status,"bytes":$body_bytes_sent,"result":"$upstream_cache_status","route":"$server_name","duration":$request_time,'
+		'"client":"$remote_addr","scheme":"$scheme","protocol":"$server_protocol","user_agent":"$http_user_agent",'
+		'"referer":"$http_referer","request_id":"$http_x_request_id","trace_id":"$http_traceparent","user":"$remote_user",'
+		'"origin":"$upstream_addr","origin_connect":"$upstream_connect_time","origin_first_byte":"$upstream_header_time",'
+		'"origin_total":"$upstream_response_time"}';
+	map $upstream_cache_status $status_of_cache { HIT "hit; ttl=1"; default "fwd=miss"; }
+	access_log %s;
+	server {
+		listen %s;
+		location / { proxy_pass http://%s; proxy_cache first; add_header Cache-Status "nginx; $status_of_cache"; }
+	}`
 
-// treeTime returns cpuTime of a process and of all below it.
-func treeTime(pid int) (time.Duration, error) {
-	sum, err := cpuTime(pid)
+// startNginxLogging is startLogging for nginx.
+func (s *scene) startNginxLogging(ctx context.Context, program, format string) (*process.Process, error) {
+	at, err := process.FreeAddresses(1)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	for _, child := range children(pid) {
-		if used, err := treeTime(child); err == nil { // else it has just gone
-			sum += used
-		}
+	log := "off"
+	if format != "" {
+		log = fmt.Sprintf("%s %s buffer=64k flush=1s", filepath.Join(s.dir, format+".log"), format)
 	}
-	return sum, nil
+	p, err := peers.Nginx{Program: program, Dir: filepath.Join(s.dir, "nginx"+format), Main: "master_process off;",
+		HTTP: fmt.Sprintf(nginxLogText, log, at[0], s.origin.address)}.Start()
+	return s.await(ctx, p, err, at[0])
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 
+	"edgeproxy/internal/lab/process"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -27,7 +29,7 @@ func pinServers(servers []int) (unpin func() error, err error) {
 		return nil, errors.Join(err, unpin())
 	}
 	for _, pid := range servers {
-		for _, of := range append(children(pid), pid) {
+		for _, of := range append(process.Children(pid), pid) {
 			if err := pin(of, all[:1]); err != nil {
 				return nil, errors.Join(err, unpin())
 			}
@@ -96,7 +98,7 @@ func realTime(first bool) *unix.SchedAttr {
 // The monitor of a Go program goes before its other threads. It sees that one of them works for long, and hands over what has come
 // for others meanwhile. In real time a thread never makes way for one of the same priority, so it would not see that for 0.1 s.
 func hasten(server int) error {
-	for _, pid := range append(children(server), server) {
+	for _, pid := range append(process.Children(server), server) {
 		monitor := monitorOf(pid)
 		err := eachThread(pid, func(thread int) error { return unix.SchedSetAttr(thread, realTime(thread == monitor), 0) })
 		if err != nil {

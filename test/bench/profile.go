@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"edgeproxy/internal/lab/process"
 )
 
 // profileTime is how long each work is profiled.
@@ -17,24 +19,18 @@ const profileTime = 30 * time.Second
 
 // profile has edgeproxy do the works that most of its requests are, and writes where its CPU time went to path. The
 // compiler reads that: see docs/decisions/0079.
-func (o options) profile(ctx context.Context, path string) (err error) {
-	g := &gatherer{o: o}
-	if g.dir, err = os.MkdirTemp("", "edgeproxy-profile-"); err != nil {
-		return fmt.Errorf("make a temporary folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(g.dir)) }()
-	if g.origin, err = startOrigin(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, g.origin.Close()) }()
+func (s *scene) profile(ctx context.Context, path string) error {
+	var parts []string
 	for _, policy := range []string{"second-hit", "always"} {
-		if err := g.gather(ctx, policy); err != nil {
+		more, err := s.gather(ctx, policy)
+		if err != nil {
 			return fmt.Errorf("policy %s: %w", policy, err)
 		}
+		parts = append(parts, more...)
 	}
 	// Time within system calls is left out: nothing that the compiler does makes it less, and beside it half of what can be
 	// made faster would pass for rarely used.
-	args := append([]string{"tool", "pprof", "-proto", "-ignore=runtime/syscall", "-output=" + path}, g.parts...)
+	args := append([]string{"tool", "pprof", "-proto", "-ignore=runtime/syscall", "-output=" + path}, parts...)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("put the profiles together: %w\n%s", err, out)
@@ -42,63 +38,52 @@ func (o options) profile(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// gatherer gathers the profiles of single works.
-type gatherer struct {
-	o      options
-	dir    string
-	origin *originServer
-	parts  []string // their files
-}
-
-// gather profiles what edgeproxy does by a policy.
-func (g *gatherer) gather(ctx context.Context, policy string) (err error) {
-	admin, err := freeAddress()
+// gather profiles what edgeproxy does by a policy, and returns the files of the profiles.
+func (s *scene) gather(ctx context.Context, policy string) (files []string, err error) {
+	at, err := process.FreeAddresses(2)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	secure, err := freeAddress()
+	admin, secure := at[0], at[1]
+	certificate, _, err := selfSigned(s.dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	edge, err := g.start(policy, admin, secure)
+	e := secureEdge(policy, secure, certificate)
+	e.admin = fmt.Sprintf("address: %q, pprof: true", admin)
+	e.sections += "admission: {policy: " + policy + "}"
+	p, err := s.start(ctx, e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, edge.Close()) }()
-	works := []preparation{{"stored", g.misses(edge, "; stored")}}
+	works := []preparation{{"stored", func(context.Context) (work, error) { return s.misses([]server{serverOf(p, storedMark)}, freshSize) }}}
 	if policy == "second-hit" {
+		hits := func(size int) func(context.Context) (work, error) {
+			return func(ctx context.Context) (work, error) { return s.hits(ctx, size, []server{serverOf(p, hitMark)}) }
+		}
 		works = []preparation{
-			{"1k", g.hits(edge, 1<<10)}, {"16k", g.hits(edge, 16<<10)}, {"miss", g.misses(edge, missMark)}, {"h2", g.overHTTP2(edge, secure)},
+			{"1k", hits(1 << 10)},
+			{"16k", hits(16 << 10)},
+			{"miss", func(context.Context) (work, error) { return s.misses([]server{serverOf(p, missMark)}, freshSize) }},
+			{"h2", func(context.Context) (work, error) { return overHTTP2(p, secure) }},
 		}
 	}
-	for _, p := range works {
-		w, err := p.prepare(ctx)
+	for _, one := range works {
+		file := filepath.Join(s.dir, one.name)
+		w, err := one.prepare(ctx)
+		if err == nil {
+			err = profileOne(ctx, admin, file, w.contenders[0])
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return nil, fmt.Errorf("%s: %w", one.name, err)
 		}
-		if err := g.one(ctx, admin, filepath.Join(g.dir, p.name), w.contenders[0]); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
+		files = append(files, file)
 	}
-	return nil
+	return files, nil
 }
 
-func (g *gatherer) start(policy, admin, secure string) (*process, error) {
-	cert, _, err := selfSigned(g.dir)
-	if err != nil {
-		return nil, err
-	}
-	file, err := writeFile(g.dir, "edgeproxy.yaml", fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}, {address: %q, tls: true}]\n"+
-		"admin: {address: %q, pprof: true}\norigins: {app: {servers: [\"http://%s\"]}}\nadmission: {policy: %s}\n"+
-		"tls: {certificates: [{certificate: %q, key: %q}]}\n", secure, admin, g.origin.address, policy, cert.certificate, cert.key))
-	if err != nil {
-		return nil, err
-	}
-	return start("edgeproxy", edgeAddress, g.o.program, "serve", "-c", file)
-}
-
-// one has c work, and writes the profile of that time to path.
-func (g *gatherer) one(ctx context.Context, admin, path string, c contender) error {
+// profileOne has c work, and writes the profile of that time to path.
+func profileOne(ctx context.Context, admin, path string, c contender) error {
 	if _, err := c.ask(ctx, settle); err != nil {
 		return err
 	}
@@ -110,7 +95,6 @@ func (g *gatherer) one(ctx context.Context, admin, path string, c contender) err
 		}
 		select {
 		case err := <-got:
-			g.parts = append(g.parts, path)
 			return err
 		default:
 		}
@@ -140,40 +124,12 @@ func saveProfile(ctx context.Context, admin, path string) (err error) {
 	return errors.Join(err, f.Close())
 }
 
-func (g *gatherer) hits(edge *process, size int) func(context.Context) (work, error) {
-	return func(ctx context.Context) (work, error) {
-		s, err := g.o.connect(ctx, edge, size, hitMark)
-		if err != nil {
-			return work{}, err
-		}
-		return of(edge, s.clients), nil
+func overHTTP2(p *process.Process, secure string) (work, error) {
+	program, err := exec.LookPath("h2load")
+	if err != nil {
+		return work{}, fmt.Errorf("h2load is needed: %w", err)
 	}
-}
-
-func (g *gatherer) misses(edge *process, mark string) func(context.Context) (work, error) {
-	return func(context.Context) (work, error) {
-		c, err := dial(edge.address, g.o.connections, nil, wanted{size: freshSize, mark: mark})
-		if err != nil {
-			return work{}, err
-		}
-		c.fresh = func() []byte { return freshPage(freshSize).request(edge.address) }
-		return of(edge, c), nil
-	}
-}
-
-// of is the work of answering c.
-func of(edge *process, c *clients) work {
-	return work{contenders: []contender{{name: edge.name, pid: edge.pid(), ask: func(_ context.Context, d time.Duration) (int64, error) { return c.ask(d) }}}}
-}
-
-func (g *gatherer) overHTTP2(edge *process, secure string) func(context.Context) (work, error) {
-	return func(context.Context) (work, error) {
-		program, err := exec.LookPath("h2load")
-		if err != nil {
-			return work{}, fmt.Errorf("h2load is needed: %w", err)
-		}
-		return work{contenders: []contender{{name: edge.name, pid: edge.pid(), ask: func(ctx context.Context, _ time.Duration) (int64, error) {
-			return h2load(ctx, program, secure)
-		}}}}, nil
-	}
+	return work{contenders: []contender{{name: p.Name, pid: p.PID(), ask: func(ctx context.Context, _ time.Duration) (int64, error) {
+		return h2load(ctx, program, secure)
+	}}}}, nil
 }

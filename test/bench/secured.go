@@ -20,10 +20,11 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"time"
+
+	"edgeproxy/internal/lab/peers"
 )
 
 // secured are the works over TLS 1.3: hits by HTTP/2, which h2load asks for, handshakes, and bytes.
@@ -36,7 +37,7 @@ func (f *field) secured() []work {
 	handshakes, ofRSA := work{name: "handshake of TLS 1.3, ECDSA P-256"}, work{name: "handshake of TLS 1.3, RSA 2048"}
 	resumed, bulk := work{name: "resumed handshake of TLS 1.3"}, work{name: "hit of 256 KiB by TLS 1.3"}
 	program, err := exec.LookPath("h2load")
-	for _, s := range []server{{"edgeproxy", f.secure, f.edge.pid(), ""}, {"nginx", f.nginx.secure, f.nginx.pid(), ""}} {
+	for _, s := range []server{{edgeName, f.secure, f.edge.PID(), ""}, f.nginx.at(f.nginx.secure)} {
 		sessions := tls.NewLRUClientSessionCache(1)
 		for _, one := range []struct {
 			of *work
@@ -161,7 +162,7 @@ func h2load(ctx context.Context, program, address string) (int64, error) {
 	}
 	found := h2loadDone.FindSubmatch(out)
 	if found == nil || !bytes.Equal(found[1], []byte(strconv.Itoa(h2loadRequests))) {
-		return 0, fmt.Errorf("h2load: want %d requests to succeed, got\n%.800s", h2loadRequests, out)
+		return 0, fmt.Errorf("h2load: %d requests must succeed, got\n%.800s", h2loadRequests, out)
 	}
 	return h2loadRequests, nil
 }
@@ -198,7 +199,7 @@ func sign(dir, name string, private crypto.Signer) (certified, error) {
 	if err != nil {
 		return certified{}, fmt.Errorf("make a key: %w", err)
 	}
-	certificate, err := writeFile(dir, name+".certificate.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})))
-	key, err2 := writeFile(dir, name+".key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
-	return certified{filepath.Clean(certificate), filepath.Clean(key)}, errors.Join(err, err2)
+	certificate, err := peers.WriteFile(dir, name+".certificate.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})))
+	key, err2 := peers.WriteFile(dir, name+".key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
+	return certified{certificate, key}, errors.Join(err, err2)
 }

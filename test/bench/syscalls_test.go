@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/lab/process"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -68,10 +69,13 @@ func sayGoodbye(t *testing.T, conn net.Conn) {
 
 // hitCalls are the successful calls on the connection of a client that asked
 // hits times, and nobody else did.
-func hitCalls(t *testing.T, edge *process, size, hits int) []call {
+func hitCalls(t *testing.T, edge *process.Process, size, hits int) []call {
 	t.Helper()
-	o := options{connections: 1}
-	s, err := o.connect(t.Context(), edge, size, hitMark)
+	at := serverOf(edge, hitMark)
+	if err := at.fill(t.Context(), size); err != nil {
+		t.Fatal(err)
+	}
+	s, err := (&scene{o: options{connections: 1}}).dialHits(at, size)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,7 @@ func hitCalls(t *testing.T, edge *process, size, hits int) []call {
 		}
 	}
 	ask() // the connection is accepted, and its buffers are there
-	calls := trace(t, edge.cmd.Process.Pid, func() {
+	calls := trace(t, edge.PID(), func() {
 		for range hits {
 			ask()
 		}
@@ -161,30 +165,27 @@ func readTrace(t *testing.T, prefix string) []call {
 }
 
 // traceable returns an edge before an origin, which ends with the test. It needs strace.
-func traceable(t *testing.T) *process {
+func traceable(t *testing.T) *process.Process {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not there")
 	}
-	origin, err := startOrigin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := &scene{o: options{program: testkit.Built(t)}, dir: t.TempDir()}
 	t.Cleanup(func() {
-		if err := origin.Close(); err != nil {
+		if err := s.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	edge, err := startEdge(edgeproxy(t), origin.address)
+	var err error
+	if s.origin, err = startOrigin(); err != nil {
+		t.Fatal(err)
+	}
+	s.later(s.origin.Close)
+	program, err := s.start(t.Context(), edge{name: "edgeproxy"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := edge.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return edge
+	return program
 }
 
 func TestHitIsOneReadAndOneWrite(t *testing.T) {
