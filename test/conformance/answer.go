@@ -9,7 +9,7 @@ import (
 // answer is what the suite says of a test that was played: nothing, or an error.
 type answer struct {
 	held          bool
-	name, message string // of the error
+	name, message string // the error's
 }
 
 // UnmarshalJSON reads true, or the pair of an error's name and message.
@@ -20,7 +20,7 @@ func (a *answer) UnmarshalJSON(text []byte) error {
 	}
 	var pair [2]string
 	if err := json.Unmarshal(text, &pair); err != nil {
-		return fmt.Errorf("read the answer %s: want true, or a name and a message: %w", text, err)
+		return fmt.Errorf("read the answer %s: must be true, or a name and a message: %w", text, err)
 	}
 	*a = answer{name: pair[0], message: pair[1]}
 	return nil

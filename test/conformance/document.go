@@ -30,7 +30,7 @@ func writeDocuments(root string, stdout io.Writer) error {
 	}
 	for _, e := range editions() {
 		if ids := f.reasons.unexplained(e, f.outcomes[e]); len(ids) > 0 {
-			fmt.Fprintf(stdout, "%s: want a reason in reasons.txt: %s\n", e, strings.Join(ids, ", "))
+			fmt.Fprintf(stdout, "%s: must have a reason in reasons.txt: %s\n", e, strings.Join(ids, ", "))
 		}
 	}
 	for _, name := range documents(root) {

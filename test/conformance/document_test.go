@@ -139,8 +139,8 @@ func TestReasonsOfAnotherFormAreRefused(t *testing.T) {
 		}
 	}
 
-	f("\ta\n", "1: a: want a reason above it")
-	f("x\n\ta\ny\n\ta\n", "4: a: want one reason for each test")
+	f("\ta\n", "1: a: must have a reason above it")
+	f("x\n\ta\ny\n\ta\n", "4: a: must have one reason")
 }
 
 // invented is a house of its own: three tests, one peer.

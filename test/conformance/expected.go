@@ -54,9 +54,9 @@ func parseExpected(r io.Reader) ([]result, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%d: %w", n, err)
 		case group == "":
-			return nil, fmt.Errorf("%d: %s: want a [group] above it", n, e.id)
+			return nil, fmt.Errorf("%d: %s: must have a [group] above it", n, e.id)
 		case seen[e.id]:
-			return nil, fmt.Errorf("%d: %s: want each test once", n, e.id)
+			return nil, fmt.Errorf("%d: %s: must be there once", n, e.id)
 		}
 		seen[e.id] = true
 		e.group = group
@@ -72,7 +72,7 @@ func parseExpected(r io.Reader) ([]result, error) {
 func parseLine(line string) (result, error) {
 	words := strings.Fields(line)
 	if len(words) < 3 {
-		return result{}, fmt.Errorf("%q: want a kind, a test and an outcome", line)
+		return result{}, fmt.Errorf("%q: must be a kind, a test and an outcome", line)
 	}
 	r := result{kind: kind(words[0]), id: words[1], outcome: outcome(words[2])}
 	if !r.outcome.valid(r.kind) {
@@ -82,7 +82,7 @@ func parseLine(line string) (result, error) {
 	case r.outcome == dependency && len(rest) == 1:
 		r.needs = rest[0]
 	case r.outcome == dependency:
-		return result{}, fmt.Errorf("%s: want the test it needs after %s", r.id, dependency)
+		return result{}, fmt.Errorf("%s: must have the test it needs after %s", r.id, dependency)
 	case len(rest) > 0:
 		return result{}, fmt.Errorf("%s: unexpected %q", r.id, rest[0])
 	}

@@ -36,15 +36,15 @@ func TestExpectedOutcomesThatCannotBeAreRefused(t *testing.T) {
 		}
 	}
 
-	f("required a pass", "1: a: want a [group] above it")
-	f("[g]\n\nrequired a", `3: "required a": want a kind, a test and an outcome`)
+	f("required a pass", "1: a: must have a [group] above it")
+	f("[g]\n\nrequired a", `3: "required a": must be a kind, a test and an outcome`)
 	f("[g]\nrequired a yes", "2: a: a required test with the outcome yes does not exist")
 	f("[g]\ncheck a pass", "2: a: a check test with the outcome pass does not exist")
 	f("[g]\nodd a pass", "2: a: a odd test with the outcome pass does not exist")
 	f("[g]\noptimal a untested", "2: a: a optimal test with the outcome untested does not exist")
 	f("[g]\nrequired a pass b", `2: a: unexpected "b"`)
-	f("[g]\nrequired a dependency", "2: a: want the test it needs after dependency")
-	f("[g]\nrequired a pass\nrequired a fail", "3: a: want each test once")
+	f("[g]\nrequired a dependency", "2: a: must have the test it needs after dependency")
+	f("[g]\nrequired a pass\nrequired a fail", "3: a: must be there once")
 }
 
 // TestCommittedOutcomesAreWhole keeps a half-written file from passing for an expectation.

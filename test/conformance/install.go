@@ -99,7 +99,7 @@ func genuine(home string) error {
 		return fmt.Errorf("check the suite in %s: %w", home, err)
 	}
 	if got := lock.Packages["node_modules/"+packageName].Integrity; got != packageIntegrity {
-		return fmt.Errorf("check the suite in %s: checksum %q, want %q", home, got, packageIntegrity)
+		return fmt.Errorf("check the suite in %s: checksum %q, must be %q", home, got, packageIntegrity)
 	}
 	return nil
 }

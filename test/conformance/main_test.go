@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/lab/command"
 )
 
 func TestUsage(t *testing.T) {
@@ -19,13 +20,13 @@ func TestUsage(t *testing.T) {
 		}
 	}
 
-	f(exitDone, "-update", "-h")
-	f(exitUsage, "-odd", "-odd")
-	f(exitUsage, `unexpected argument "x"`, "x")
-	f(exitUsage, "-parallel 0", "-parallel", "0")
-	f(exitUsage, "-limit 10ms", "-limit", "10ms")
-	f(exitUsage, "want -only", "-trace")
-	f(exitUsage, "without -only", "-only", "a", "-update")
+	f(command.Done, "-update", "-h")
+	f(command.Usage, "-odd", "-odd")
+	f(command.Usage, `unexpected argument "x"`, "x")
+	f(command.Usage, "-parallel 0", "-parallel", "0")
+	f(command.Usage, "-limit 10ms", "-limit", "10ms")
+	f(command.Usage, "must be with -only", "-trace")
+	f(command.Usage, "without -only", "-only", "a", "-update")
 }
 
 func TestWithoutNodeTheSuiteIsLeftOutUnlessEverythingMustRun(t *testing.T) {
@@ -40,8 +41,8 @@ func TestWithoutNodeTheSuiteIsLeftOutUnlessEverythingMustRun(t *testing.T) {
 		}
 	}
 
-	f("", exitDone, "conformance: left out: ", "")
-	f("1", exitFailed, "", "conformance: the suite is not there: ")
+	f("", command.Done, "conformance: left out: ", "")
+	f("1", command.Failed, "", "conformance: the suite is not there: ")
 }
 
 // TestConfigurationOfTheSuite: a default lifetime, for one, would fail most tests.
@@ -119,22 +120,22 @@ func TestTheWholeRun(t *testing.T) {
 		})
 	}
 
-	f("as expected", "a never", "required a pass\nrequired never fail", []string{"-failing"}, exitDone,
+	f("as expected", "a never", "required a pass\nrequired never fail", []string{"-failing"}, command.Done,
 		"never: fail  Assertion: never under always", "Every outcome is the expected one.")
-	f("lost", "a never", "required a pass\nrequired never pass", nil, exitFailed, "never: fail, was pass", "lost tests: 1")
-	f("policies differ", "only-always", "required only-always pass", nil, exitFailed,
+	f("lost", "a never", "required a pass\nrequired never pass", nil, command.Failed, "never: fail, was pass", "lost tests: 1")
+	f("policies differ", "only-always", "required only-always pass", nil, command.Failed,
 		"second-hit differs from always", "only-always: fail, was pass", "the policies differ on 1 tests")
-	f("an accident of timing", "second-time", "required second-time pass", nil, exitDone,
+	f("an accident of timing", "second-time", "required second-time pass", nil, command.Done,
 		"played again under always: second-time: fail, then pass", "Every outcome is the expected one.")
-	f("single tests", "a never", "required a fail", []string{"-only", "never"}, exitDone,
+	f("single tests", "a never", "required a fail", []string{"-only", "never"}, command.Done,
 		"policy always", "never: fail  Assertion: never under always", "never: fail  Assertion: never under second-hit")
-	f("what a single test does", "a never", "required a fail", []string{"-only", "never", "-trace"}, exitDone,
+	f("what a single test does", "a never", "required a fail", []string{"-only", "never", "-trace"}, command.Done,
 		"dump never", "policy always", "the origin's side: ")
 
 	t.Run("update", func(t *testing.T) {
 		root := house(t, "required a fail\nrequired never fail\n")
 		code, said := play(t, root, "a never", "-update")
-		if code != exitDone || !strings.Contains(said, "npm: want a reason in reasons.txt: never\n") {
+		if code != command.Done || !strings.Contains(said, "npm: must have a reason in reasons.txt: never\n") {
 			t.Errorf("got %d,\n%s\nwant 0 and the test without a reason", code, said)
 		}
 		kept, err := readExpected(root, "npm")

@@ -88,9 +88,9 @@ func parseReasons(r io.Reader) (reasons, error) {
 			text, exempt := strings.CutPrefix(line, "exempt: ")
 			out = append(out, reason{text: text, exempt: exempt})
 		case len(out) == 0:
-			return nil, fmt.Errorf("%d: %s: want a reason above it", n, line)
+			return nil, fmt.Errorf("%d: %s: must have a reason above it", n, line)
 		case seen[line]:
-			return nil, fmt.Errorf("%d: %s: want one reason for each test", n, line)
+			return nil, fmt.Errorf("%d: %s: must have one reason", n, line)
 		default:
 			seen[line] = true
 			last := &out[len(out)-1]

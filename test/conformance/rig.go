@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+
+	"edgeproxy/internal/lab/process"
 )
 
 // policy is a way to admit, and what the suite's URLs need to be stored on the
@@ -26,19 +26,19 @@ func policies() []policy {
 type rig struct {
 	suite  *suite
 	policy policy
-	origin *process
-	edge   *process
+	origin *logged
+	edge   *logged
 }
 
 // newRig starts both. Their logs are in work.
-func newRig(s *suite, pol policy, edge, root, work string) (*rig, error) {
+func newRig(ctx context.Context, s *suite, pol policy, edge, root, work string) (*rig, error) {
 	r := &rig{suite: s, policy: pol}
 	var err error
-	r.origin, err = s.startOrigin("the suite's origin", filepath.Join(work, "origin-"+pol.name+".log"))
+	r.origin, err = s.startOrigin(ctx, filepath.Join(work, "origin-"+pol.name+".log"))
 	if err != nil {
 		return nil, err
 	}
-	r.edge, err = startEdge(edge, root, filepath.Join(work, "edge-"+pol.name+".log"), pol.name, r.origin.address)
+	r.edge, err = startEdge(ctx, edge, root, filepath.Join(work, "edge-"+pol.name+".log"), pol.name, r.origin.Address)
 	if err != nil {
 		return nil, errors.Join(err, r.origin.Close())
 	}
@@ -46,32 +46,53 @@ func newRig(s *suite, pol policy, edge, root, work string) (*rig, error) {
 }
 
 // startEdge starts edgeproxy with the suite's configuration.
-func startEdge(program, root, log, policy, origin string) (*process, error) {
-	cmd := exec.Command(program, "serve", "-c", filepath.Join(root, "test", "conformance", "edgeproxy.yaml"), "--policy", policy)
-	cmd.Env = append(os.Environ(), "SUITE_ORIGIN=http://"+origin)
-	return start("edgeproxy", log, edgeAddress, cmd)
+func startEdge(ctx context.Context, program, root, log, policy, origin string) (*logged, error) {
+	return start(ctx, log, process.Command{
+		Name: "edgeproxy", Path: program, Args: []string{"serve", "-c", filepath.Join(root, "test", "conformance", "edgeproxy.yaml"), "--policy", policy},
+		Env: []string{"SUITE_ORIGIN=http://" + origin}, Finds: process.EdgeAddress,
+	})
 }
 
-// edgeAddress finds the address in a line of edgeproxy's log.
-func edgeAddress(line []byte) string {
-	var entry struct {
-		Message   string   `json:"msg"`
-		Addresses []string `json:"addresses"`
+// logged is a server whose output goes to a file.
+type logged struct {
+	*process.Process
+	file *os.File
+}
+
+// start runs a server and returns once it has said its address.
+func start(ctx context.Context, log string, c process.Command) (*logged, error) {
+	file, err := os.Create(log)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Name, err)
 	}
-	if json.Unmarshal(line, &entry) != nil || entry.Message != "serving" || len(entry.Addresses) == 0 {
-		return ""
+	c.Output = file
+	p, err := process.Start(c)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	return entry.Addresses[0]
+	l := &logged{p, file}
+	if err := p.AwaitAddress(ctx); err != nil {
+		_ = l.Close() // what went wrong is known
+		return nil, fmt.Errorf("%w\nsee %s", err, log)
+	}
+	return l, nil
+}
+
+// Close ends the server and waits for it.
+func (l *logged) Close() error {
+	err := l.Process.Close()
+	_ = l.file.Close() // a log that is not whole changes no result
+	return err
 }
 
 // play runs tests through the proxy and scores them. What is not among ids is
 // untested.
 func (r *rig) play(ctx context.Context, q request) ([]result, error) {
-	q.Base = "http://" + r.edge.address
+	q.Base = "http://" + r.edge.Address
 	q.Warm = r.policy.warm
 	answers, err := r.suite.run(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("policy %s (logs: %s, %s): %w", r.policy.name, r.edge.log.Name(), r.origin.log.Name(), err)
+		return nil, fmt.Errorf("policy %s (logs: %s, %s): %w", r.policy.name, r.edge.file.Name(), r.origin.file.Name(), err)
 	}
 	return score(r.suite.Tests, answers), nil
 }
@@ -79,19 +100,4 @@ func (r *rig) play(ctx context.Context, q request) ([]result, error) {
 // Close stops both and waits for them.
 func (r *rig) Close() error {
 	return errors.Join(r.edge.Close(), r.origin.Close())
-}
-
-// buildEdge compiles edgeproxy into work and returns the program's path.
-func buildEdge(ctx context.Context, root, work string) (string, error) {
-	work, err := filepath.Abs(work)
-	if err != nil {
-		return "", fmt.Errorf("build edgeproxy: %w", err)
-	}
-	path := filepath.Join(work, "edgeproxy")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/edgeproxy")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build edgeproxy: %w\n%s", err, out)
-	}
-	return path, nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // editions are the two suites that carry the same name and version.
@@ -12,7 +14,7 @@ func editions() []string { return []string{"repository", "npm"} }
 
 // facts are what the sections of documents are written from.
 type facts struct {
-	outcomes map[string][]result // by edition
+	outcomes map[string][]result // keys are editions
 	peers    map[string]*peerScores
 	reasons  reasons
 }
@@ -56,9 +58,8 @@ func (f *facts) section(name string) (string, error) {
 
 // score is the table of everybody's totals.
 func (f *facts) score() string {
-	var t table
-	t.row("", "required", "optimal", "check", "npm: required", "optimal", "check")
-	t.rule()
+	var t figures.Table
+	t.Row("", "required", "optimal", "check", "npm: required", "optimal", "check")
 	us, totals := []string{"**edgeproxy**"}, []string{"of"}
 	for _, e := range editions() {
 		_, all := count(f.outcomes[e])
@@ -67,16 +68,16 @@ func (f *facts) score() string {
 			totals = append(totals, strconv.Itoa(all[k].total))
 		}
 	}
-	t.row(us...)
+	t.Row(us...)
 	for _, p := range f.peers["repository"].Peers {
 		cells := []string{p.label()}
 		for _, e := range editions() {
 			cells = append(cells, totalCells(f.peers[e], p.Name)...)
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	t.row(totals...)
-	return t.String()
+	t.Row(totals...)
+	return markdown(t, len(totals))
 }
 
 // totalCells are a peer's totals, or dashes.
@@ -99,9 +100,8 @@ func (f *facts) groups(edition string) string {
 	for _, p := range s.Peers {
 		head = append(head, p.label())
 	}
-	var t table
-	t.row(head...)
-	t.rule()
+	var t figures.Table
+	t.Row(head...)
 	groups, _ := count(f.outcomes[edition])
 	for _, g := range groups {
 		var ours, of [3]int
@@ -112,9 +112,9 @@ func (f *facts) groups(edition string) string {
 		for _, counts := range s.Groups[g.group] {
 			cells = append(cells, triple(counts, of))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	return t.String()
+	return markdown(t, len(head))
 }
 
 // triple writes required, optimal and check; a dash where the group has no such tests.
@@ -189,21 +189,7 @@ func listByNeed(failed []result) string {
 	return b.String()
 }
 
-// table is a table in Markdown. The first row decides how many columns there are.
-type table struct {
-	b       strings.Builder
-	columns int
+// markdown returns a table whose first column is aligned to the left, and the others to the right.
+func markdown(t figures.Table, columns int) string {
+	return t.Markdown("|---" + strings.Repeat("|---:", columns-1) + "|")
 }
-
-func (t *table) row(cells ...string) {
-	t.columns = len(cells)
-	t.b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-}
-
-// rule ends the head.
-func (t *table) rule() {
-	t.b.WriteString("|---" + strings.Repeat("|---:", t.columns-1) + "|\n")
-}
-
-// String returns the rows so far.
-func (t *table) String() string { return t.b.String() }

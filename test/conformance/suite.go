@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/lab/process"
 )
 
 // grace is what the suite may take beyond its own limit to hand over its answers.
@@ -90,17 +92,19 @@ func (s *suite) run(ctx context.Context, q request) (map[string]answer, error) {
 }
 
 // startOrigin starts the suite's origin.
-func (s *suite) startOrigin(name, log string) (*process, error) {
+func (s *suite) startOrigin(ctx context.Context, log string) (*logged, error) {
 	arg, err := json.Marshal(request{Suite: s.dir})
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, fmt.Errorf("start the suite's origin: %w", err)
 	}
-	return start(name, log, originAddress, exec.Command("node", "--no-warnings", s.driver, "origin", string(arg)))
+	return start(ctx, log, process.Command{
+		Name: "the suite's origin", Path: "node", Args: []string{"--no-warnings", s.driver, "origin", string(arg)}, Finds: originAddress,
+	})
 }
 
 // originAddress finds the address in a line of the origin's output.
-func originAddress(line []byte) string {
-	address, ok := strings.CutPrefix(string(line), "listening on ")
+func originAddress(line string) string {
+	address, ok := strings.CutPrefix(line, "listening on ")
 	if !ok {
 		return ""
 	}

@@ -177,13 +177,13 @@ func TestRepositoryEditionWantsUndici(t *testing.T) {
 
 func TestOriginAnswersTheWarmUpItself(t *testing.T) {
 	s := open(t, `{id: 'g', tests: []}`)
-	origin, err := s.startOrigin("origin", t.TempDir()+"/log")
+	origin, err := s.startOrigin(t.Context(), t.TempDir()+"/log")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask := func(path, warm string) (status int, cacheControl, body string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+origin.address+path, http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+origin.Address+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

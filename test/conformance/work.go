@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"edgeproxy/internal/lab/process"
 )
 
 // work does what the options ask for. The error says what is wrong with edgeproxy, or
@@ -20,11 +22,13 @@ func (o *options) work(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	t, err := o.set(ctx, s)
-	if err != nil {
-		return err
-	}
-	return errors.Join(o.play(ctx, t, stdout), t.Close())
+	return process.WithEdge(ctx, o.root, o.edge, func(edge string) error {
+		t, err := o.set(ctx, s, edge)
+		if err != nil {
+			return err
+		}
+		return errors.Join(o.play(ctx, t, stdout), t.Close())
+	})
 }
 
 // open finds the suite, or installs it.
@@ -42,18 +46,11 @@ func (o *options) open(ctx context.Context, stderr io.Writer) (*suite, error) {
 	return openSuite(ctx, o.root, dir, stderr)
 }
 
-// set builds edgeproxy and starts it once for each policy.
-func (o *options) set(ctx context.Context, s *suite) (*trial, error) {
+// set starts edgeproxy once for each policy.
+func (o *options) set(ctx context.Context, s *suite, edge string) (*trial, error) {
 	work := filepath.Join(o.cache, "conformance")
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, fmt.Errorf("make a place for logs: %w", err)
-	}
-	edge := o.edge
-	if edge == "" {
-		var err error
-		if edge, err = buildEdge(ctx, o.root, work); err != nil {
-			return nil, err
-		}
 	}
 	t := &trial{suite: s, request: request{Parallel: o.parallel, Seconds: int(o.limit / time.Second)}}
 	pols := policies()
@@ -62,7 +59,7 @@ func (o *options) set(ctx context.Context, s *suite) (*trial, error) {
 		pols = pols[:1] // two at a time could not be told apart
 	}
 	for _, pol := range pols {
-		r, err := newRig(s, pol, edge, o.root, work)
+		r, err := newRig(ctx, s, pol, edge, o.root, work)
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
@@ -117,7 +114,7 @@ func (o *options) playOnly(ctx context.Context, t *trial, stdout io.Writer) erro
 			}
 		}
 		if o.trace {
-			fmt.Fprintf(stdout, "the origin's side: %s\n", r.origin.log.Name())
+			fmt.Fprintf(stdout, "the origin's side: %s\n", r.origin.file.Name())
 		}
 	}
 	return nil
