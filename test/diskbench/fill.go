@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/cache/disk/layout"
 	"edgeproxy/internal/cache/statefile"
+	"edgeproxy/internal/lab/process"
 )
 
 // fillRecord is how long each record of fill is.
@@ -60,13 +60,10 @@ func (o *options) fill(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
-// cpu returns the processor time that the process has taken.
+// cpu returns the processor time that this process has taken.
 func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	user, system := process.TimeOfSelf()
+	return user + system
 }
 
 // sparse makes a directory of sealed segments whose records are holes: only their footers are there.

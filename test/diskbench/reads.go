@@ -14,6 +14,7 @@ import (
 
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/lab/figures"
 )
 
 const (
@@ -68,8 +69,9 @@ func (o *options) reads(ctx context.Context, dir string, out io.Writer) error {
 					return err
 				}
 				took, written := o.timeReads(r, body, beside)
+				at := func(q float64) time.Duration { return figures.Quantile(took, q).Round(time.Microsecond) }
 				fmt.Fprintf(out, "%s: reads beside %3.0f MB/s: %d reads of %d KiB, p50 %v  p99 %v  p99.9 %v  most %v\n", r.name, float64(written)/1e6, len(took), readBytes>>10,
-					at(took, 0.5), at(took, 0.99), at(took, 0.999), at(took, 1))
+					at(0.5), at(0.99), at(0.999), at(1))
 			}
 		}
 	}
@@ -173,13 +175,6 @@ func (o *options) timeReads(k keeper, body []byte, rate int64) (took []time.Dura
 	all.Wait()
 	slices.Sort(took)
 	return took, int64(float64(k.written()-before) / o.reading.Seconds())
-}
-
-func at(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)].Round(time.Microsecond)
 }
 
 // forget drops the page cache of the files in dir.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"container/list"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/process"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -17,10 +18,7 @@ import (
 type rival struct {
 	name    string
 	max     int64
-	touch   bool // LRU; else first in, first out
-	order   *list.List
-	at      map[uint32]*list.Element
-	bytes   int64
+	queue   *model.Queue
 	tallied tally
 }
 
@@ -35,38 +33,17 @@ func (t *tally) line(out io.Writer, name string, written int64, took time.Durati
 		float64(t.stored)/1e6, float64(written)/1e6, float64(written)/float64(max(t.stored, 1)), took.Seconds())
 }
 
-func newRival(name string, most int64, touch bool) *rival {
-	return &rival{name: name, max: most, touch: touch, order: list.New(), at: map[uint32]*list.Element{}}
-}
-
-type held struct {
-	object uint32
-	size   int64
-}
-
 // ask asks for an object, which is stored if it is admitted and not there.
 func (r *rival) ask(object uint32, size int64, admitted bool) {
 	r.tallied.requests++
 	r.tallied.requestBytes += size
-	if e := r.at[object]; e != nil {
+	if r.queue.Hit(object) {
 		r.tallied.hits++
 		r.tallied.hitBytes += size
-		if r.touch {
-			r.order.MoveToFront(e)
-		}
-		return
+	} else if admitted && size <= r.max/8 {
+		r.queue.Store(object)
+		r.tallied.stored += size
 	}
-	if !admitted || size > r.max/8 {
-		return
-	}
-	for r.bytes+size > r.max {
-		last := r.order.Remove(r.order.Back()).(held)
-		r.bytes -= last.size
-		delete(r.at, last.object)
-	}
-	r.bytes += size
-	r.tallied.stored += size
-	r.at[object] = r.order.PushFront(held{object, size})
 }
 
 // replay plays the traces.
@@ -103,8 +80,9 @@ func (o *options) replayOne(ctx context.Context, dir, name string, tr *trace.Tra
 	if err := p.open(dir); err != nil {
 		return err
 	}
-	ring, lru := newRival("FIFO ring", most, false), newRival("exact LRU", most, true)
-	wrote, err := deviceBytes()
+	ring := &rival{name: "FIFO ring", max: most, queue: model.NewQueue(objects, most, false)}
+	lru := &rival{name: "exact LRU", max: most, queue: model.NewQueue(objects, most, true)}
+	wrote, err := process.WrittenBySelf()
 	if err != nil {
 		return err
 	}
@@ -120,7 +98,7 @@ func (o *options) replayOne(ctx context.Context, dir, name string, tr *trace.Tra
 		}
 	}
 	took := time.Since(began)
-	after, err := deviceBytes()
+	after, err := process.WrittenBySelf()
 	if err != nil {
 		return err
 	}
@@ -202,7 +180,7 @@ type player struct {
 	clock   int64
 	window  int64
 	most    int64
-	tenth   int64   // of the requests of a pass
+	tenth   int64   // a tenth of the requests of a pass
 	early   float64 // hits of these, in the last pass
 	queued  int64   // since what waits was looked at last
 	tallied tally
@@ -229,7 +207,7 @@ func (p *player) ask(object uint32, size int64, admitted bool) error {
 	binary.LittleEndian.PutUint32(key[8:], object)
 	if p.store.Find(p.objects[object].Hi, key[:], &p.hit) {
 		if p.hit.Size() != size {
-			return fmt.Errorf("object %d: got %d bytes, want %d", object, p.hit.Size(), size)
+			return fmt.Errorf("object %d: got %d bytes, must be %d", object, p.hit.Size(), size)
 		}
 		p.hit.Close()
 		p.tallied.hits++
@@ -284,16 +262,4 @@ func fill(b []byte) {
 		x ^= x << 17
 		binary.LittleEndian.PutUint64(b[8*i:], x)
 	}
-}
-
-// deviceBytes returns what the process has had written to devices, in bytes.
-func deviceBytes() (int64, error) {
-	b, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return 0, err
-	}
-	var n [7]int64
-	_, err = fmt.Sscanf(string(b), "rchar: %d\nwchar: %d\nsyscr: %d\nsyscw: %d\nread_bytes: %d\nwrite_bytes: %d\ncancelled_write_bytes: %d",
-		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6])
-	return n[5], err
 }

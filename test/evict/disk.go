@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"strings"
-	"text/tabwriter"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/figures"
 	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/workload"
 )
 
 // memoryShare is the memory before a disk, in percent of the unique bytes.
@@ -18,62 +17,51 @@ const memoryShare = 1
 // diskShares are the sizes of the disks, in percent of the unique bytes.
 func diskShares() []float64 { return []float64{5, 10, 20} }
 
-// diskWorkloads are the traces and models, without what is made up here.
-func diskWorkloads() (out []workload) {
-	for _, w := range workloads() {
-		if w.make == nil {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
 // evictDisk plays the evictions of a disk and prints them.
 func evictDisk(ctx context.Context, traces string, stage float64, stdout io.Writer) error {
 	tables := make([]diskTable, len(diskShares()))
-	for _, w := range diskWorkloads() {
-		r, err := w.load(ctx, traces)
+	for _, w := range workload.Usual() {
+		r, err := load(ctx, w, traces)
 		if err != nil {
 			return err
 		}
 		for i, share := range diskShares() {
 			results, err := r.disks(ctx, share, stage)
 			if err != nil {
-				return fmt.Errorf("%s: %w", w.name, err)
+				return fmt.Errorf("%s: %w", w.Name, err)
 			}
 			tables[i].share, tables[i].stage = share, stage
-			tables[i].columns = append(tables[i].columns, diskColumn{w.name, results})
+			tables[i].columns = append(tables[i].columns, diskColumn{w.Name, results})
 		}
 	}
 	for i := range tables {
-		fmt.Fprintln(stdout, tables[i].text())
+		f := tables[i].figures()
+		if err := f.Write(stdout); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout)
 	}
 	return nil
 }
 
 // disks plays r with all evictions of a disk of a share of the unique bytes.
-func (r *requests) disks(ctx context.Context, share, stage float64) (out []model.Result, err error) {
-	memory, disk := r.bytes(memoryShare), r.bytes(share)
+func (r requests) disks(ctx context.Context, share, stage float64) (out []model.Result, err error) {
+	memory, disk := r.Bytes(memoryShare), r.Bytes(share)
 	for _, e := range model.DiskEvictions() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		s := setting(model.SizeAware, memory, int64(float64(memory)*stage/100))
 		s.DiskBytes, s.DiskObjectBytes, s.DiskEviction = disk, disk/8, e
-		run, err := model.New(s, r.objects)
+		run, err := model.New(s, r.Objects)
 		if err != nil {
 			return nil, err
 		}
-		run.Requests(r.accesses)
+		run.Requests(r.Accesses)
 		out = append(out, run.Result())
 		run.Close()
 	}
 	return out, nil
-}
-
-// bytes returns a share of the unique bytes, in percent.
-func (r *requests) bytes(share float64) int64 {
-	return int64(math.Round(float64(r.unique) * share / 100))
 }
 
 // diskTable is what the evictions of a disk of a share of the unique bytes made of all workloads.
@@ -88,25 +76,22 @@ type diskColumn struct {
 	results  []model.Result
 }
 
-// text returns the table: a row for each eviction.
-func (t *diskTable) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Memory of %d %% of the unique bytes, %g %% of it stage, disk of %g %%, %s: hits %% / byte hits %%, MB to the device, write amplification\n\n",
-		memoryShare, t.stage, t.share, policy.SecondHit)
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "eviction")
+// figures returns the table: a row for each eviction.
+func (t *diskTable) figures() figures.Table {
+	f := figures.Table{Gap: 2, Text: fmt.Sprintf("Memory of %d %% of the unique bytes, %g %% of it stage, disk of %g %%, %s: hits %% / byte hits %%, MB to the device, write amplification\n\n",
+		memoryShare, t.stage, t.share, policy.SecondHit)}
+	head := []string{"eviction"}
 	for _, c := range t.columns {
-		fmt.Fprintf(w, "\t%s", c.workload)
+		head = append(head, c.workload)
 	}
-	fmt.Fprintln(w)
+	f.Row(head...)
 	for i, name := range model.DiskEvictions() {
-		fmt.Fprint(w, name)
+		row := []string{name.String()}
 		for _, c := range t.columns {
 			m := &c.results[i]
-			fmt.Fprintf(w, "\t%.1f / %.1f, %.0f, %.2f", 100*m.HitRatio, 100*m.ByteHitRatio, float64(m.DiskWriteBytes)/1e6, m.WriteAmplification)
+			row = append(row, fmt.Sprintf("%.1f / %.1f, %.0f, %.2f", 100*m.HitRatio, 100*m.ByteHitRatio, float64(m.DiskWriteBytes)/1e6, m.WriteAmplification))
 		}
-		fmt.Fprintln(w)
+		f.Row(row...)
 	}
-	_ = w.Flush() // into memory
-	return b.String()
+	return f
 }

@@ -8,6 +8,7 @@ import (
 
 	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/lab/trace"
+	"edgeproxy/internal/lab/workload"
 )
 
 // This file makes the workloads in which what is asked for changes. All are the same in each run.
@@ -16,7 +17,7 @@ import (
 type maker struct {
 	rng  *rand.Rand
 	size func() int64
-	requests
+	workload.Requests
 }
 
 func newMaker(seed uint64, size func(*rand.Rand) int64) *maker {
@@ -28,14 +29,14 @@ func newMaker(seed uint64, size func(*rand.Rand) int64) *maker {
 // object adds an object.
 func (m *maker) object() uint32 {
 	size := m.size()
-	m.objects = append(m.objects, trace.Object{Size: size, Hi: m.rng.Uint64(), Lo: m.rng.Uint64()})
-	m.unique += size
-	return uint32(len(m.objects) - 1)
+	m.Objects = append(m.Objects, trace.Object{Size: size, Hi: m.rng.Uint64(), Lo: m.rng.Uint64()})
+	m.Unique += size
+	return uint32(len(m.Objects) - 1)
 }
 
 // some adds so many objects and returns the first one's number; the others follow.
 func (m *maker) some(n int) uint32 {
-	first := uint32(len(m.objects))
+	first := uint32(len(m.Objects))
 	for range n {
 		m.object()
 	}
@@ -43,7 +44,7 @@ func (m *maker) some(n int) uint32 {
 }
 
 func (m *maker) ask(object uint32) {
-	m.accesses = append(m.accesses, trace.Access{Object: object})
+	m.Accesses = append(m.Accesses, trace.Access{Object: object})
 }
 
 // law draws ranks from 0 by Zipf's law.
@@ -68,7 +69,7 @@ func logNormal(rng *rand.Rand) int64 {
 }
 
 // shifts has five sets of objects. Every 60,000 requests the next one takes the place of the one before.
-func shifts() *requests {
+func shifts() *workload.Requests {
 	m := newMaker(1, logNormal)
 	l := newLaw(20_000, 0.9)
 	for range 5 {
@@ -77,11 +78,11 @@ func shifts() *requests {
 			m.ask(first + l.draw(m.rng))
 		}
 	}
-	return &m.requests
+	return &m.Requests
 }
 
 // scans has a set of objects, and after each 20,000 requests a crawler that asks twice for 5,000 pages, one pass after the other.
-func scans() *requests {
+func scans() *workload.Requests {
 	m := newMaker(2, logNormal)
 	l := newLaw(20_000, 0.9)
 	m.some(len(l))
@@ -96,11 +97,11 @@ func scans() *requests {
 			}
 		}
 	}
-	return &m.requests
+	return &m.Requests
 }
 
 // twoSizes has pages of about 8 KiB and, as popular, one file of 2 MiB for each 20 of them.
-func twoSizes() *requests {
+func twoSizes() *workload.Requests {
 	m := newMaker(3, func(rng *rand.Rand) int64 {
 		if rng.IntN(21) == 0 {
 			return 2 << 20
@@ -112,12 +113,12 @@ func twoSizes() *requests {
 	for range 300_000 {
 		m.ask(l.draw(m.rng))
 	}
-	return &m.requests
+	return &m.Requests
 }
 
 // days has two sets of objects, of the day and of the night. Their shares of the requests swing eight times from one tenth to nine
 // tenths and back. One request of five is for something new.
-func days() *requests {
+func days() *workload.Requests {
 	m := newMaker(4, logNormal)
 	l := newLaw(15_000, 0.9)
 	sets := [2]uint32{m.some(len(l)), m.some(len(l))}
@@ -133,24 +134,24 @@ func days() *requests {
 		}
 		m.ask(sets[set] + l.draw(m.rng))
 	}
-	return &m.requests
+	return &m.Requests
 }
 
 // lifetimes has objects that are fresh for 60 seconds, ten minutes or an hour, a third of each. The origin can validate two of three.
 // There are 20 requests a second on average, for four hours.
-func lifetimes() *requests {
+func lifetimes() *workload.Requests {
 	m := newMaker(6, logNormal)
 	l := newLaw(20_000, 0.9)
 	m.some(len(l))
 	for range l {
 		fresh := []time.Duration{time.Minute, 10 * time.Minute, time.Hour}[m.rng.IntN(3)]
-		m.lifetimes = append(m.lifetimes, model.Lifetime{Fresh: fresh, Validates: m.rng.IntN(3) > 0})
+		m.Lifetimes = append(m.Lifetimes, model.Lifetime{Fresh: fresh, Validates: m.rng.IntN(3) > 0})
 	}
 	const perSecond = 20
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
 	for range 4 * 3600 * perSecond {
 		now += int64(m.rng.ExpFloat64() / perSecond * float64(time.Second))
-		m.accesses = append(m.accesses, trace.Access{Object: l.draw(m.rng), At: now})
+		m.Accesses = append(m.Accesses, trace.Access{Object: l.draw(m.rng), At: now})
 	}
-	return &m.requests
+	return &m.Requests
 }

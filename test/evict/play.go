@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"syscall"
 	"time"
 
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/process"
 )
 
 // outcome is what an eviction made of a workload.
@@ -17,7 +17,7 @@ type outcome struct {
 	hits, hitBytes         int64
 	writes, writeBytes     int64
 	validations            int64
-	cpu                    time.Duration // of all requests, in user mode
+	cpu                    time.Duration // spent on all requests, in user mode
 }
 
 // column is what each eviction made of a workload, in the order of evictions.
@@ -38,9 +38,9 @@ func evictions() []model.Eviction {
 }
 
 // column plays r with all evictions in a cache of a share of the unique bytes, in percent, of which a share is the stage.
-func (r *requests) column(ctx context.Context, workload string, share, stage float64) (column, error) {
+func (r requests) column(ctx context.Context, workload string, share, stage float64) (column, error) {
 	c := column{workload: workload}
-	bytes := r.bytes(share)
+	bytes := r.Bytes(share)
 	for _, e := range evictions() {
 		if err := ctx.Err(); err != nil {
 			return c, err
@@ -66,38 +66,29 @@ func setting(e model.Eviction, bytes, stage int64) model.Setting {
 }
 
 // play sends the requests through a cache.
-func (r *requests) play(s model.Setting) (outcome, error) {
+func (r requests) play(s model.Setting) (outcome, error) {
 	run, err := model.NewOf(s, r.input(s.Eviction))
 	if err != nil {
 		return outcome{}, err
 	}
 	defer run.Close()
 	runtime.GC() // so that what others left is not collected on this account
-	before := userTime()
-	run.Requests(r.accesses)
-	cpu := userTime() - before
+	before, _ := process.TimeOfSelf()
+	run.Requests(r.Accesses)
+	after, _ := process.TimeOfSelf()
 	m := run.Result()
 	return outcome{
 		requests: m.Requests, requestBytes: m.RequestBytes, hits: m.Hits, hitBytes: m.HitBytes, writes: m.Writes, writeBytes: m.WriteBytes, validations: m.Validations,
-		cpu: cpu,
+		cpu: after - before,
 	}, nil
 }
 
-// userTime returns the time that this process has spent in user mode, on all processors. Other programs do not add to it.
-func userTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // there is no such system
-	}
-	return time.Duration(u.Utime.Nano())
-}
-
 // input is what a cache with this eviction knows beforehand.
-func (r *requests) input(e model.Eviction) model.Input {
-	in := model.Input{Objects: r.objects, Lifetimes: r.lifetimes}
+func (r requests) input(e model.Eviction) model.Input {
+	in := model.Input{Objects: r.Objects, Lifetimes: r.Lifetimes}
 	if e == model.Clairvoyant {
-		in.Future = model.NewFuture(len(r.objects), int64(len(r.accesses)))
-		in.Future.Add(r.accesses)
+		in.Future = model.NewFuture(len(r.Objects), int64(len(r.Accesses)))
+		in.Future.Add(r.Accesses)
 	}
 	return in
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
-	"text/tabwriter"
+	"strconv"
 	"time"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // table is what all evictions made of all workloads, in a cache of a share of the unique bytes, in percent.
@@ -14,25 +15,22 @@ type table struct {
 	columns      []column
 }
 
-// text returns the table: a row for each eviction, and after the workloads the means of the differences to the first one.
-func (t *table) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Cache of %g %% of the unique bytes, stage of %g %% of it: hits %% / byte hits %%, writes, MB written; where objects expire also validations %%\n\n", t.share, t.stage)
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "eviction")
+// figures returns the table: a row for each eviction, and after the workloads the means of the differences to the first one.
+func (t *table) figures() figures.Table {
+	f := figures.Table{Gap: 2, Text: fmt.Sprintf("Cache of %g %% of the unique bytes, stage of %g %% of it: hits %% / byte hits %%, writes, MB written; where objects expire also validations %%\n\n", t.share, t.stage)}
+	head := []string{"eviction"}
 	for _, c := range t.columns {
-		fmt.Fprintf(w, "\t%s", c.workload)
+		head = append(head, c.workload)
 	}
-	fmt.Fprintln(w, "\thits\tbyte hits\twrites\tbytes written\tuser ns a request")
+	f.Row(append(head, "hits", "byte hits", "writes", "bytes written", "user ns a request")...)
 	for i, name := range evictions() {
-		fmt.Fprint(w, name)
+		row := []string{string(name)}
 		for _, c := range t.columns {
-			fmt.Fprintf(w, "\t%s", c.outcomes[i].text())
+			row = append(row, c.outcomes[i].text())
 		}
-		fmt.Fprintln(w, "\t"+t.means(i))
+		f.Row(append(row, t.means(i)...)...)
 	}
-	_ = w.Flush() // into memory
-	return b.String()
+	return f
 }
 
 func (o outcome) text() string {
@@ -44,7 +42,7 @@ func (o outcome) text() string {
 }
 
 // means sums up a row: differences in points, geometric means of ratios, and the CPU time of a request of all.
-func (t *table) means(row int) string {
+func (t *table) means(row int) []string {
 	var hits, bytes, writes, written float64
 	var cpu time.Duration
 	requests := int64(0)
@@ -57,7 +55,10 @@ func (t *table) means(row int) string {
 		written += math.Log(float64(max(o.writeBytes, 1))/float64(max(first.writeBytes, 1))) / n
 		cpu, requests = cpu+o.cpu, requests+o.requests
 	}
-	return fmt.Sprintf("%+.2f\t%+.2f\t×%.2f\t×%.2f\t%d", hits, bytes, math.Exp(writes), math.Exp(written), cpu.Nanoseconds()/max(requests, 1))
+	return []string{
+		fmt.Sprintf("%+.2f", hits), fmt.Sprintf("%+.2f", bytes), fmt.Sprintf("×%.2f", math.Exp(writes)), fmt.Sprintf("×%.2f", math.Exp(written)),
+		strconv.FormatInt(cpu.Nanoseconds()/max(requests, 1), 10),
+	}
 }
 
 func percent(part, whole int64) float64 { return 100 * float64(part) / float64(max(whole, 1)) }

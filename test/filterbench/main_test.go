@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -14,7 +15,7 @@ func TestTheCommandLineSaysWhatIsWrong(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		if got := run(t.Context(), args, &stdout, &stderr); got != exitUsage || !strings.Contains(stderr.String(), want) {
+		if got := run(t.Context(), args, &stdout, &stderr); got != command.Usage || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%q: got exit code %d and %q, want 2 and %q", args, got, stderr.String(), want)
 		}
 	}
@@ -26,7 +27,7 @@ func TestTheCommandLineSaysWhatIsWrong(t *testing.T) {
 	f(`"many"`, "--keys", "1000,many")
 	f("flag provided but not defined", "--speed")
 	var stderr bytes.Buffer
-	if got := run(t.Context(), []string{"--help"}, &bytes.Buffer{}, &stderr); got != exitDone {
+	if got := run(t.Context(), []string{"--help"}, &bytes.Buffer{}, &stderr); got != command.Done {
 		t.Errorf("--help: got exit code %d, want 0", got)
 	}
 }
@@ -36,7 +37,7 @@ func TestASmallRunPrintsBothTables(t *testing.T) {
 	testkit.Plain(t, "it measures times")
 	var stdout, stderr bytes.Buffer
 	args := []string{"--keys", "1000,2000", "--rounds", "2", "--sightings", "2048"}
-	if got := run(t.Context(), args, &stdout, &stderr); got != exitDone {
+	if got := run(t.Context(), args, &stdout, &stderr); got != command.Done {
 		t.Fatalf("got exit code %d and %q", got, stderr.String())
 	}
 	for _, want := range []string{
@@ -54,10 +55,10 @@ func TestTooSlowIsExitCode1(t *testing.T) {
 	testkit.Plain(t, "it measures times")
 	var stdout, stderr bytes.Buffer
 	args := []string{"--keys", "1000", "--rounds", "1", "--sightings", "2048", "--min-ratio", "1000"}
-	if got := run(t.Context(), args, &stdout, &stderr); got != exitFailed {
+	if got := run(t.Context(), args, &stdout, &stderr); got != command.Failed {
 		t.Errorf("a ratio nobody reaches: got exit code %d, want 1", got)
 	}
-	if got := stderr.String(); strings.Count(got, "want at least 1000.00") != 2 {
+	if got := stderr.String(); strings.Count(got, "must be at least 1000.00") != 2 {
 		t.Errorf("got %q, want a line for one and for two goroutines", got)
 	}
 }
@@ -88,7 +89,7 @@ func TestAnInterruptEndsTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	if got := run(ctx, []string{"--keys", "1000"}, &bytes.Buffer{}, &stderr); got != exitFailed || !strings.Contains(stderr.String(), "canceled") {
+	if got := run(ctx, []string{"--keys", "1000"}, &bytes.Buffer{}, &stderr); got != command.Failed || !strings.Contains(stderr.String(), "canceled") {
 		t.Errorf("got exit code %d and %q, want 1 and the reason", got, stderr.String())
 	}
 }
@@ -106,26 +107,6 @@ func TestRatioIsTheMedianOfNeighbours(t *testing.T) {
 	f([]float64{60, 60, 6000}, []float64{20, 15, 20}, 4)
 }
 
-func TestQuantile(t *testing.T) {
-	sorted := make([]int64, 1000)
-	for i := range sorted {
-		sorted[i] = int64(i + 1)
-	}
-	f := func(q float64, want time.Duration) {
-		t.Helper()
-		if got := quantile(sorted, q); got != want {
-			t.Errorf("%v: got %d, want %d", q, got, want)
-		}
-	}
-	f(0, 1)
-	f(0.5, 501)
-	f(0.999, 1000)
-	f(1, 1000)
-	if got := quantile(nil, 0.5); got != 0 {
-		t.Errorf("no samples: got %d, want 0", got)
-	}
-}
-
 func TestJudgeNamesTheSizeThatIsTooSlow(t *testing.T) {
 	s := func(name string, keys int, ns float64) *series {
 		return &series{name: name, keys: keys, workers: 1, rounds: []float64{ns}}
@@ -138,7 +119,7 @@ func TestJudgeNamesTheSizeThatIsTooSlow(t *testing.T) {
 		t.Errorf("1.5 and 3 times: got %v, want no fault", err)
 	}
 	err := judge(all, 2)
-	if want := "sliding, 5000 keys, 1 goroutines: 1.50 times as fast as the textbook's, want at least 2.00"; err == nil || err.Error() != want {
+	if want := "sliding, 5000 keys, 1 goroutines: 1.50 times as fast as the textbook's, must be at least 2.00"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

@@ -62,7 +62,7 @@ func judge(all []*series, minRatio float64) error {
 		}
 		slow := find(all, slidingTextbookName, fast.keys, fast.workers)
 		if r := ratio(slow, fast); r < minRatio {
-			errs = append(errs, fmt.Errorf("%s, %d keys, %d goroutines: %.2f times as fast as the textbook's, want at least %.2f",
+			errs = append(errs, fmt.Errorf("%s, %d keys, %d goroutines: %.2f times as fast as the textbook's, must be at least %.2f",
 				fast.name, fast.keys, fast.workers, r, minRatio))
 		}
 	}

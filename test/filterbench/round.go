@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // series are the rounds of one subject, in nanoseconds a sighting.
@@ -17,7 +19,7 @@ type series struct {
 	rounds  []float64
 }
 
-func (s *series) median() float64 { return median(s.rounds) }
+func (s *series) median() float64 { return figures.Median(s.rounds) }
 
 // ratio is the median of how much longer the slow one took in neighbouring
 // rounds.
@@ -26,13 +28,7 @@ func ratio(slow, fast *series) float64 {
 	for i := range ratios {
 		ratios[i] = slow.rounds[i] / fast.rounds[i]
 	}
-	return median(ratios)
-}
-
-// median of an even number is the mean of the two in the middle.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	return figures.Median(ratios)
 }
 
 // round sights one round's keys and returns the nanoseconds that pass for each
@@ -59,7 +55,7 @@ func (s *subject) round(streams []stream, sightings int) float64 {
 	}
 	wg.Wait()
 	// The workers run side by side, so that many batches pass in one's time.
-	return median(slices.Concat(spent...)) / batchKeys / float64(len(streams))
+	return figures.Median(slices.Concat(spent...)) / batchKeys / float64(len(streams))
 }
 
 // warm fills the window, so that every generation is full and memory is there.

@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"text/tabwriter"
 	"time"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // print writes both tables.
@@ -16,27 +17,27 @@ func (o options) print(w io.Writer, speed []*series, waits []*wait) error {
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), generations, windowRate*100); err != nil {
 		return fmt.Errorf("print the tables: %w", err)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	o.printSpeed(t, speed)
-	printWaits(t, waits, o.sizes[len(o.sizes)-1])
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("print the tables: %w", err)
+	if err := o.speedTable(speed).Write(w); err != nil {
+		return err
 	}
-	return nil
+	return waitTable(waits, o.sizes[len(o.sizes)-1]).Write(w)
 }
 
-// printSpeed writes nanoseconds and ratios, a column for each size and number of
+// speedTable has nanoseconds and ratios, a column for each size and number of
 // goroutines.
-func (o options) printSpeed(t *tabwriter.Writer, all []*series) {
-	fmt.Fprintf(t, "Record and test, ns a sighting, medians of %d rounds of %d in turn (of twice as many where one was too slow);\nhalf of the keys new, half of the window:\n\n",
-		o.rounds, o.sightings)
-	fmt.Fprint(t, "filter\tbits/key\t")
-	for _, keys := range o.sizes {
-		for _, workers := range o.workers {
-			fmt.Fprintf(t, "%s keys, %d\t", sizeText(keys), workers)
+func (o options) speedTable(all []*series) *figures.Table {
+	t := &figures.Table{Right: true, Text: fmt.Sprintf("Record and test, ns a sighting, medians of %d rounds of %d in turn (of twice as many where one was too slow);\nhalf of the keys new, half of the window:\n\n",
+		o.rounds, o.sightings)}
+	row := func(first, second string, cell func(keys, workers int) string) {
+		cells := []string{first, second}
+		for _, keys := range o.sizes {
+			for _, workers := range o.workers {
+				cells = append(cells, cell(keys, workers))
+			}
 		}
+		t.Row(cells...)
 	}
-	fmt.Fprintln(t)
+	row("filter", "bits/key", func(keys, workers int) string { return fmt.Sprintf("%s keys, %d", sizeText(keys), workers) })
 	var names []string
 	for _, s := range all {
 		if !slices.Contains(names, s.name) {
@@ -44,36 +45,28 @@ func (o options) printSpeed(t *tabwriter.Writer, all []*series) {
 		}
 	}
 	for _, name := range names {
-		row := func(s *series) string { return fmt.Sprintf("%.1f", s.median()) }
-		fmt.Fprintf(t, "%s\t%.1f\t", name, find(all, name, o.sizes[0], o.workers[0]).bits)
-		o.printRow(t, all, name, row)
-	}
-	for _, p := range pairings() {
-		fmt.Fprintf(t, "%s: times as fast\t\t", p.production)
-		o.printRow(t, all, p.production, func(s *series) string {
-			return fmt.Sprintf("%.2f", ratio(find(all, p.textbook, s.keys, s.workers), s))
+		row(name, fmt.Sprintf("%.1f", find(all, name, o.sizes[0], o.workers[0]).bits), func(keys, workers int) string {
+			return fmt.Sprintf("%.1f", find(all, name, keys, workers).median())
 		})
 	}
-	fmt.Fprintln(t)
-}
-
-func (o options) printRow(t *tabwriter.Writer, all []*series, name string, cell func(*series) string) {
-	for _, keys := range o.sizes {
-		for _, workers := range o.workers {
-			fmt.Fprintf(t, "%s\t", cell(find(all, name, keys, workers)))
-		}
+	for _, p := range pairings() {
+		row(p.production+": times as fast", "", func(keys, workers int) string {
+			return fmt.Sprintf("%.2f", ratio(find(all, p.textbook, keys, workers), find(all, p.production, keys, workers)))
+		})
 	}
-	fmt.Fprintln(t)
+	return t
 }
 
-// printWaits writes what a rotation costs.
-func printWaits(t *tabwriter.Writer, all []*wait, keys int) {
-	fmt.Fprintf(t, "Rotations of full generations of %s keys, and single sightings beside them (the clock's own time included):\n\n", sizeText(keys))
-	fmt.Fprintln(t, "filter\tclearing\tp99.9 calm\tp99.9 rotating\tmax calm\tmax rotating\t")
+// waitTable has what a rotation costs.
+func waitTable(all []*wait, keys int) *figures.Table {
+	t := &figures.Table{Right: true, Text: fmt.Sprintf("\nRotations of full generations of %s keys, and single sightings beside them (the clock's own time included):\n\n", sizeText(keys))}
+	t.Row("filter", "clearing", "p99.9 calm", "p99.9 rotating", "max calm", "max rotating")
 	for _, w := range all {
-		fmt.Fprintf(t, "%s\t%v\t%v\t%v\t%v\t%v\t\n", w.name, slices.Max(w.clearing).Round(10*time.Microsecond),
-			quantile(w.calm, 0.999), quantile(w.rotating, 0.999), quantile(w.calm, 1), quantile(w.rotating, 1))
+		at := func(sorted []int64, q float64) time.Duration { return time.Duration(figures.Quantile(sorted, q)) }
+		t.Rowf("%s\t%v\t%v\t%v\t%v\t%v", w.name, slices.Max(w.clearing).Round(10*time.Microsecond),
+			at(w.calm, 0.999), at(w.rotating, 0.999), at(w.calm, 1), at(w.rotating, 1))
 	}
+	return t
 }
 
 // sizeText writes whole millions and thousands short.

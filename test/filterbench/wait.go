@@ -67,13 +67,3 @@ func (s *subject) sample(keys *supply, over func() bool) []int64 {
 	}
 	return out
 }
-
-// quantile returns the value that the share q of the sorted samples does not
-// pass; 0 without samples.
-func quantile(sorted []int64, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	at := min(int(q*float64(len(sorted))), len(sorted)-1)
-	return time.Duration(sorted[at])
-}

@@ -12,7 +12,7 @@ import (
 func TestWhatIsClaimedHolds(t *testing.T) {
 	testkit.Slow(t, "it runs the program for minutes")
 	testkit.Plain(t, "the program does the work")
-	s := simulator{traces: testkit.Trace(t, ""), program: edgeproxy(t), objects: usualObjects}
+	s := simulator{traces: testkit.Trace(t, ""), program: testkit.Built(t), objects: usualObjects}
 	for _, prove := range proofs() {
 		p, err := prove(t.Context(), s)
 		if err != nil {

@@ -23,13 +23,9 @@ const usualObjects = 400_000
 // sizes of the objects are those of a production network and their arrivals are
 // modelled in two ways.
 func provePopularity(ctx context.Context, s simulator) (*proof, error) {
-	p := &proof{
-		title: humanize.Comma(int64(s.objects)) +
-			" objects with the counts and sizes of a content delivery network, 5 % of the unique bytes, two generations of 4 C requests",
-		columns: []string{
-			"arrivals", "setting", "hits", "byte hits", "stores", "written", "cut", "from the origin", "byte hits, exact sets", "cut, exact sets",
-		},
-	}
+	p := newProof(humanize.Comma(int64(s.objects))+
+		" objects with the counts and sizes of a content delivery network, 5 % of the unique bytes, two generations of 4 C requests",
+		"arrivals", "setting", "hits", "byte hits", "stores", "written", "cut", "from the origin", "byte hits, exact sets", "cut, exact sets")
 	for _, arrivals := range []string{"even", "bursty"} {
 		log := fmt.Sprintf("popularity:%s,arrivals=%s,objects=%d", popularity, arrivals, s.objects)
 		flags := []string{

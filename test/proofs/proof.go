@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // proof is a table with the commands that its figures come from, and what it is
@@ -11,8 +13,7 @@ import (
 type proof struct {
 	title    string
 	commands []string
-	columns  []string
-	rows     [][]string
+	table    figures.Table
 	notes    []string // what a reader has to know
 	claims   []claim
 }
@@ -27,8 +28,15 @@ type claim struct {
 // ran notes the command of a report.
 func (p *proof) ran(r *report) { p.commands = append(p.commands, r.command) }
 
+// newProof returns a proof whose table has these columns.
+func newProof(title string, columns ...string) *proof {
+	p := &proof{title: title}
+	p.row(columns...)
+	return p
+}
+
 // row appends one row.
-func (p *proof) row(cells ...string) { p.rows = append(p.rows, cells) }
+func (p *proof) row(cells ...string) { p.table.Row(cells...) }
 
 // claim appends a claim; found is a format for what was found.
 func (p *proof) claim(says string, holds bool, found string, args ...any) {
@@ -48,12 +56,7 @@ func (p *proof) failures() (n int) {
 // write prints the proof as Markdown.
 func (p *proof) write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n```sh\n%s\n```\n\n", p.title, strings.Join(p.commands, "\n"))
-	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(p.columns, " | "), strings.Repeat("---|", len(p.columns)))
-	for _, row := range p.rows {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "## %s\n\n```sh\n%s\n```\n\n%s\n", p.title, strings.Join(p.commands, "\n"), p.table.Markdown(""))
 	for _, note := range p.notes {
 		b.WriteString(note + "\n\n")
 	}

@@ -2,53 +2,19 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/test/testkit"
 )
 
-// edgeproxy returns the built program. The test cache does not see what go build
-// reads, and would go on saying ok after a change; so the source is walked here.
-func edgeproxy(t *testing.T) string {
-	t.Helper()
-	testkit.Slow(t, "it starts the built program")
-	testkit.Plain(t, "the program does the work")
-	for _, dir := range []string{"cmd", "config", "internal"} {
-		err := fs.WalkDir(os.DirFS("../.."), dir, func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "proofs-"); built.err == nil {
-			built.program, built.err = buildEdge(context.Background(), built.dir)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return built.program
-}
-
-// built is the program, built once for all tests of this process.
-var built struct {
-	once         sync.Once
-	dir, program string
-	err          error
-}
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
-	}
+	_ = testkit.RemoveBuilt()
 	os.Exit(code)
 }
 
@@ -76,9 +42,9 @@ func otherTraces(t *testing.T) string {
 
 func TestWhatDoesNotHoldIsAFailure(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"--edgeproxy", edgeproxy(t), "--traces", otherTraces(t), "--objects", "20000"}, &stdout, &stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "claims do not hold") {
-		t.Errorf("got %d %q, want %d and how many claims do not hold", code, &stderr, exitFailed)
+	code := run(t.Context(), []string{"--edgeproxy", testkit.Built(t), "--traces", otherTraces(t), "--objects", "20000"}, &stdout, &stderr)
+	if code != command.Failed || !strings.Contains(stderr.String(), "claims do not hold") {
+		t.Errorf("got %d %q, want %d and how many claims do not hold", code, &stderr, command.Failed)
 	}
 	if got := strings.Count(stdout.String(), "\n## "); got != 3 || !strings.HasPrefix(stdout.String(), "## ") {
 		t.Errorf("got %d tables behind the first, want 3:\n%s", got, &stdout)
@@ -98,7 +64,7 @@ func TestWhatDoesNotHoldIsAFailure(t *testing.T) {
 
 func TestWhatCannotBeLookedAtIsAFailure(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	program, empty := edgeproxy(t), t.TempDir()
+	program, empty := testkit.Built(t), t.TempDir()
 	f := func(want int, says string, args ...string) {
 		t.Helper()
 		stdout.Reset()
@@ -108,13 +74,13 @@ func TestWhatCannotBeLookedAtIsAFailure(t *testing.T) {
 			t.Errorf("%q: got %d %q %q, want %d and %q", args, code, &stdout, &stderr, want, says)
 		}
 	}
-	f(exitFailed, "adaptsize.tr: no such file", "--edgeproxy", program, "--traces", empty)
-	f(exitFailed, "no-such-program", "--edgeproxy", filepath.Join(empty, "no-such-program"), "--traces", empty)
-	f(exitUsage, "want --traces")
-	f(exitUsage, "no arguments", "--traces", empty, "more")
-	f(exitUsage, "at least 1 object", "--traces", empty, "--objects", "0")
-	f(exitUsage, "not defined", "--trace", empty)
-	f(exitDone, "with the traces", "--help")
+	f(command.Failed, "adaptsize.tr: no such file", "--edgeproxy", program, "--traces", empty)
+	f(command.Failed, "no-such-program", "--edgeproxy", filepath.Join(empty, "no-such-program"), "--traces", empty)
+	f(command.Usage, "--traces must be given")
+	f(command.Usage, `unexpected argument "more"`, "--traces", empty, "more")
+	f(command.Usage, "--objects be at least 1", "--traces", empty, "--objects", "0")
+	f(command.Usage, "not defined", "--trace", empty)
+	f(command.Done, "with the traces", "--help")
 }
 
 func TestFindTakesTheSettingThatIsMeant(t *testing.T) {
@@ -187,7 +153,7 @@ func TestArrivalsHoldUpToTheirBounds(t *testing.T) {
 
 func TestComparisonCountsCellsAndKeepsTheWorst(t *testing.T) {
 	c := comparison{proof: &proof{}}
-	want := figures{31.27, 34.62, 100}
+	want := reference{31.27, 34.62, 100}
 	got := result{CapacityBytes: 50, HitRatio: 0.31274, ByteHitRatio: 0.34616, Writes: 100}
 	off := func(change func(r *result)) *result {
 		r := got
@@ -202,7 +168,7 @@ func TestComparisonCountsCellsAndKeepsTheWorst(t *testing.T) {
 	if c.same != 1 || c.cells != 5 {
 		t.Errorf("got %d of %d cells the same, want 1 of 5", c.same, c.cells)
 	}
-	always := figures{writes: 1000}
+	always := reference{writes: 1000}
 	c.measure(off(func(r *result) { r.Writes += 8 }), &got, always)
 	c.measure(off(func(r *result) { r.Writes -= 9; r.HitRatio -= 0.002 }), &got, always)
 	if c.writes != 0.009 || c.hits < 0.19 || c.hits > 0.21 {
@@ -211,7 +177,8 @@ func TestComparisonCountsCellsAndKeepsTheWorst(t *testing.T) {
 }
 
 func TestProofIsWrittenAsMarkdown(t *testing.T) {
-	p := &proof{title: "A title", commands: []string{"one", "two"}, columns: []string{"a", "b"}, notes: []string{"A note."}}
+	p := newProof("A title", "a", "b")
+	p.commands, p.notes = []string{"one", "two"}, []string{"A note."}
 	p.row("1", "2")
 	p.claim("it is so", true, "%d of %d", 1, 1)
 	p.claim("it is otherwise", false, "not")
@@ -223,5 +190,19 @@ func TestProofIsWrittenAsMarkdown(t *testing.T) {
 		"- it is so: **holds** (1 of 1)\n- it is otherwise: **DOES NOT HOLD** (not)\n\n"
 	if b.String() != want || p.failures() != 1 {
 		t.Errorf("got %q and %d failures, want %q and 1", b.String(), p.failures(), want)
+	}
+}
+
+func TestEachTraceHasItsReferenceValues(t *testing.T) {
+	for _, r := range traces() {
+		for i, v := range r.rows {
+			if share := []int64{1, 5, 20}[i]; len(r.rows) != 3 || v.share != share || v.capacity == 0 || v.always.hits == 0 || v.counting.writes == 0 || v.stage10.writes >= 0 {
+				t.Errorf("%s: got %+v, want the values of %d %% in the place %d of 3", r.name, v, share, i)
+			}
+		}
+	}
+	v := traces()[1].rows[2]
+	if v.capacity != 21_871_863 || v.requests != (reference{86.67, 54.97, 938}) || v.stage1 != (staged{87.05, 55.51, -77.3}) {
+		t.Errorf("got %+v", v)
 	}
 }

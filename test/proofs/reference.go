@@ -18,17 +18,13 @@ const (
 // proveReference compares simulate with another simulator, and its filters with
 // exact sets.
 func proveReference(ctx context.Context, s simulator) (*proof, error) {
-	p := &proof{
-		title: "Exact LRU against another simulator, and filters against exact sets",
-		columns: []string{
-			"trace, capacity", "always", "second-hit, never forgets", "every 4 C requests", "the same, filters",
-			"at C keys", "the same, filters", "more than 4, never forgets", "window auto, filters",
-		},
-		notes: []string{
-			"Hit ratio / byte hit ratio / stores.",
-			"C of window auto is by the mean size of what is admitted, and 800 bytes more for each object; elsewhere it is by the mean size of all objects.",
-			"Simulate makes no filter for fewer than 1,024 keys. C is below that on the NASA day and in the Apache log, so that their filters show next to none of their error.",
-		},
+	p := newProof("Exact LRU against another simulator, and filters against exact sets",
+		"trace, capacity", "always", "second-hit, never forgets", "every 4 C requests", "the same, filters",
+		"at C keys", "the same, filters", "more than 4, never forgets", "window auto, filters")
+	p.notes = []string{
+		"Hit ratio / byte hit ratio / stores.",
+		"C of window auto is by the mean size of what is admitted, and 800 bytes more for each object; elsewhere it is by the mean size of all objects.",
+		"Simulate makes no filter for fewer than 1,024 keys. C is below that on the NASA day and in the Apache log, so that their filters show next to none of their error.",
 	}
 	c := comparison{proof: p}
 	for _, t := range traces() {
@@ -82,7 +78,7 @@ func (c *comparison) compare(ctx context.Context, s simulator, t recorded) error
 func (c *comparison) addRow(name string, v values, exact, filters, auto *report) error {
 	cells := []struct {
 		setting
-		want     figures
+		want     reference
 		filtered bool
 	}{
 		{setting{v.share, "always", "", 0}, v.always, false},
@@ -118,7 +114,7 @@ func (c *comparison) addRow(name string, v values, exact, filters, auto *report)
 }
 
 // count notes whether a cell is what the other simulator printed.
-func (c *comparison) count(got *result, capacity int64, want figures) {
+func (c *comparison) count(got *result, capacity int64, want reference) {
 	c.cells++
 	if got.CapacityBytes == capacity && hundredths(got.HitRatio) == want.hits && hundredths(got.ByteHitRatio) == want.bytes &&
 		got.Writes == want.writes {
@@ -127,7 +123,7 @@ func (c *comparison) count(got *result, capacity int64, want figures) {
 }
 
 // measure notes how far a filter is from exact sets.
-func (c *comparison) measure(filters, exact *result, always figures) {
+func (c *comparison) measure(filters, exact *result, always reference) {
 	c.writes = max(c.writes, math.Abs(float64(filters.Writes-exact.Writes))/float64(always.writes))
 	c.hits = max(c.hits, math.Abs(points(filters.HitRatio, exact.HitRatio)))
 }

@@ -12,10 +12,8 @@ const modelObjects = 50_000
 
 // proveShipped shows what the proxy does as it ships beside the same with exact LRU.
 func proveShipped(ctx context.Context, s simulator) (*proof, error) {
-	p := &proof{
-		title:   "The eviction that ships beside exact LRU, 5 % of the unique bytes, a stage of 10 %, window auto",
-		columns: []string{"requests", "setting", "hits", "byte hits", "stores", "hits, LRU", "byte hits, LRU", "stores, LRU"},
-	}
+	p := newProof("The eviction that ships beside exact LRU, 5 % of the unique bytes, a stage of 10 %, window auto",
+		"requests", "setting", "hits", "byte hits", "stores", "hits, LRU", "byte hits, LRU", "stores, LRU")
 	model := fmt.Sprintf("popularity:%s,objects=%d,arrivals=", popularity, min(s.objects, modelObjects))
 	logs := []struct{ name, log string }{{"Akamai model, even", model + "even"}, {"Akamai model, bursty", model + "bursty"}}
 	for _, t := range traces() {

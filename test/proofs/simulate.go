@@ -37,7 +37,7 @@ func asReference() []string {
 type simulator struct {
 	program string
 	traces  string // folder
-	objects int    // of the popularity model
+	objects int    // how many the popularity model has
 }
 
 // report is what simulate --json prints, as far as it is used here.
@@ -49,7 +49,7 @@ type report struct {
 	} `json:"trace"`
 	Results []result `json:"results"`
 
-	command string // as a reader types it, in the folder with the traces
+	command string // what a reader types, in the folder with the traces
 }
 
 // result is that of one setting.
@@ -96,10 +96,10 @@ func (s simulator) runAsIs(ctx context.Context, log string, flags ...string) (*r
 
 // setting selects one result of a report.
 type setting struct {
-	share  int64  // of the unique bytes, in percent
+	share  int64  // a share of the unique bytes, in percent
 	policy string // always, second-hit or counting
 	rotate string // how the rotation begins; "" for always
-	stage  int64  // of the capacity, in percent
+	stage  int64  // a share of the capacity, in percent
 }
 
 // find returns the result of a setting.

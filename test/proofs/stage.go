@@ -15,12 +15,8 @@ const stageShare = 5
 
 // proveStage shows what a part of the memory for newcomers gives back.
 func proveStage(ctx context.Context, s simulator) (*proof, error) {
-	p := &proof{
-		title: "A stage for first sightings, 5 % of the unique bytes, two generations of 4 C requests",
-		columns: []string{
-			"trace", "setting", "hits", "byte hits", "stores into the main part", "change", "hits, exact sets", "change, exact sets",
-		},
-	}
+	p := newProof("A stage for first sightings, 5 % of the unique bytes, two generations of 4 C requests",
+		"trace", "setting", "hits", "byte hits", "stores into the main part", "change", "hits, exact sets", "change, exact sets")
 	for _, t := range traces() {
 		least, word := 0.0, "above that of"
 		if t.file == apache {

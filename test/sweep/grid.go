@@ -3,18 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/workload"
 )
 
 // cell is one cache under one rule.
 type cell struct {
 	trace string
-	share float64 // of the unique bytes, in percent: the size of the cache
-	stage float64 // of the cache, in percent
+	share float64 // the size of the cache, in percent of the unique bytes
+	stage float64 // a share of the cache, in percent
 	rule  policy.Rule
 }
 
@@ -27,39 +27,12 @@ type row struct {
 	outcome
 }
 
-// workload is a trace, or a model that is made up.
-type workload struct {
-	name  string
-	path  string // before it the folder of the traces, where that is so
-	below bool   // path lies in that folder
-	model bool
-}
-
-// workloads lists what is played. The models have as many requests as the traces
+// workloads lists what is played: the usual ones and two laws of popularity. The models have as many requests as the traces
 // have, or a few times more.
-func workloads() []workload {
-	const popularity = "akamai-tc-popularity.txt"
-	return []workload{
-		{name: "adaptsize", path: "adaptsize.tr", below: true},
-		{name: "nasa", path: "nasa-1995-08-01.tsv", below: true},
-		{name: "may-2015", path: "apache-combined-2015.log", below: true},
-		{name: "akamai-even", path: popularity + ",arrivals=even,objects=50000", below: true, model: true},
-		{name: "akamai-bursty", path: popularity + ",arrivals=bursty,objects=50000", below: true, model: true},
-		{name: "zipf-0.9", path: "zipf:objects=20000,requests=300000,exponent=0.9", model: true},
-		{name: "zipf-1.1", path: "zipf:objects=20000,requests=300000,exponent=1.1", model: true},
-	}
-}
-
-// load reads w; traces is the folder.
-func (w workload) load(ctx context.Context, traces string) (*requests, error) {
-	path := w.path
-	if w.below {
-		path = filepath.Join(traces, path)
-		if w.model {
-			path = "popularity:" + path
-		}
-	}
-	return read(ctx, path)
+func workloads() []workload.Workload {
+	return append(workload.Usual(),
+		workload.Workload{Name: "zipf-0.9", Path: "zipf:objects=20000,requests=300000,exponent=0.9"},
+		workload.Workload{Name: "zipf-1.1", Path: "zipf:objects=20000,requests=300000,exponent=1.1"})
 }
 
 // always is the rule that the writes are compared with.
@@ -126,21 +99,21 @@ func (r *row) each() fit.Length {
 
 // sweep plays everything through caches of w; small asks for the floors in place of the
 // multiples.
-func (r *requests) sweep(ctx context.Context, w workload, small bool) (out []row, err error) {
+func (r requests) sweep(ctx context.Context, w workload.Workload, small bool) (out []row, err error) {
 	sizes, lengths := shares(), multiples
 	if small {
 		sizes, lengths = smallShares(), floors
 	}
 	for _, share := range sizes {
 		for _, stage := range stages() {
-			out = append(out, tried(cell{trace: w.name, share: share, stage: stage}, lengths)...)
+			out = append(out, tried(cell{trace: w.Name, share: share, stage: stage}, lengths)...)
 		}
 	}
 	for i := range out {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out[i].requests = int64(len(r.accesses))
+		out[i].requests = int64(len(r.Accesses))
 		if out[i].outcome, err = r.play(out[i].cell, out[i].length); err != nil {
 			return nil, err
 		}

@@ -2,21 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
-)
 
-// Exit codes.
-const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	"edgeproxy/internal/lab/command"
 )
 
 // The tables, below testdata.
@@ -25,49 +17,35 @@ const (
 	floorsFile    = "floors.tsv"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { command.Main(run) }
 
 // run is the program: arguments in, exit code out.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	f := flag.NewFlagSet("sweep", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	traces := f.String("traces", "", "the `folder` with the traces")
-	out := f.String("out", "", "write the tables into this `folder`, too")
-	stagesOnly := f.Bool("stages", false, "try stages of many sizes, in place of windows")
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return exitDone
-	} else if err != nil {
-		return exitUsage
-	}
-	if f.NArg() > 0 || *traces == "" {
-		fmt.Fprintln(stderr, "sweep: want --traces, and no arguments")
-		return exitUsage
-	}
-	if *stagesOnly {
-		rows, err := sweepStages(ctx, *traces)
-		if err != nil {
-			fmt.Fprintf(stderr, "sweep: %v\n", err)
-			return exitFailed
+	return command.Run("sweep", args, stderr, func(f *flag.FlagSet) func() error {
+		traces := f.String("traces", "", "the `folder` with the traces")
+		out := f.String("out", "", "write the tables into this `folder`, too")
+		stagesOnly := f.Bool("stages", false, "try stages of many sizes, in place of windows")
+		return func() error {
+			if *traces == "" {
+				return command.Usagef("--traces must be given")
+			}
+			if !*stagesOnly {
+				return sweepAll(ctx, *traces, *out, stdout)
+			}
+			rows, err := sweepStages(ctx, *traces)
+			if err != nil {
+				return err
+			}
+			return reportStages(stdout, rows)
 		}
-		fmt.Fprint(stdout, reportStages(rows))
-		return exitDone
-	}
-	if err := sweepAll(ctx, *traces, *out, stdout); err != nil {
-		fmt.Fprintf(stderr, "sweep: %v\n", err)
-		return exitFailed
-	}
-	return exitDone
+	})
 }
 
 // sweepAll plays everything and prints what the rule makes of it.
 func sweepAll(ctx context.Context, traces, out string, stdout io.Writer) error {
 	var wide, small []row
 	for _, w := range workloads() {
-		r, err := w.load(ctx, traces)
+		r, err := load(ctx, w, traces)
 		if err != nil {
 			return err
 		}
@@ -76,7 +54,7 @@ func sweepAll(ctx context.Context, traces, out string, stdout io.Writer) error {
 			return err
 		}
 		wide = append(wide, rows...)
-		if w.model {
+		if w.Model() {
 			continue
 		}
 		if rows, err = r.sweep(ctx, w, true); err != nil {

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/figures"
 )
 
 // report shows what became of each length, as Markdown, and which the rule picks: of second-hit, of all rules of
 // counting together, for which it picks, and of each of these.
 func report(rows []row, choose func([]verdict) verdict) string {
-	var b strings.Builder
-	b.WriteString("| rule | sightings for each object held | at least | points below the best | worst | there | writes, of those of always | |\n|---|--:|--:|--:|--:|---|--:|---|\n")
+	var t figures.Table
+	t.Row("rule", "sightings for each object held", "at least", "points below the best", "worst", "there", "writes, of those of always", "")
 	counting := rules()[1:]
 	section := func(name string, times int64, rules ...policy.Rule) {
 		tried := judge(rows, rules...)
@@ -22,7 +20,7 @@ func report(rows []row, choose func([]verdict) verdict) string {
 			if *v == chosen {
 				mark = "best"
 			}
-			fmt.Fprintf(&b, "| %s | %d | %d | %.2f | %.2f | %s %g %%, stage %g %% | %.1f %% | %s |\n", name, v.length.PerObject*times, v.length.Least*times,
+			t.Rowf("%s\t%d\t%d\t%.2f\t%.2f\t%s %g %%, stage %g %%\t%.1f %%\t%s", name, v.length.PerObject*times, v.length.Least*times,
 				v.mean, v.worst, v.at.trace, v.at.share, v.at.stage, 100*v.writes, mark)
 		}
 	}
@@ -31,5 +29,5 @@ func report(rows []row, choose func([]verdict) verdict) string {
 	for _, r := range counting {
 		section(name(r), awaited(r), r)
 	}
-	return b.String()
+	return t.Markdown("|---|--:|--:|--:|--:|---|--:|---|")
 }

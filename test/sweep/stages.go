@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/figures"
 	"edgeproxy/internal/lab/model"
+	"edgeproxy/internal/lab/workload"
 )
 
 // stageShares are the stages tried, in percent of the memory.
@@ -20,7 +21,7 @@ func stageShares() []float64 { return []float64{0, 1, 2, 3, 5, 7, 10, 15, 20} }
 // staged is a memory of some size, under second-hit, with each of the stages.
 type staged struct {
 	trace       string
-	share, disk float64 // of the unique bytes, in percent: the memory, and the disk behind it; 0 is none
+	share, disk float64 // the memory, and the disk behind it, in percent of the unique bytes; 0 is none
 	outcomes    []stageOutcome
 }
 
@@ -36,20 +37,17 @@ func stageCaches() []staged {
 
 // sweepStages plays the traces and the models of a content network with stages of many sizes.
 func sweepStages(ctx context.Context, traces string) (rows []staged, err error) {
-	for _, w := range workloads() {
-		if !w.below {
-			continue // a model without sizes
-		}
-		r, err := w.load(ctx, traces)
+	for _, w := range workload.Usual() {
+		r, err := load(ctx, w, traces)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range stageCaches() {
-			c.trace = w.name
+			c.trace = w.Name
 			for _, stage := range stageShares() {
 				o, err := r.playStage(c, stage)
 				if err = errors.Join(err, ctx.Err()); err != nil {
-					return nil, fmt.Errorf("a stage of %g %% in %g %% of %s: %w", stage, c.share, w.name, err)
+					return nil, fmt.Errorf("a stage of %g %% in %g %% of %s: %w", stage, c.share, w.Name, err)
 				}
 				c.outcomes = append(c.outcomes, o)
 			}
@@ -60,17 +58,17 @@ func sweepStages(ctx context.Context, traces string) (rows []staged, err error) 
 }
 
 // playStage sends the requests through a memory with a stage, as the proxy has it by default, with a disk if c has one.
-func (r *requests) playStage(c staged, stage float64) (stageOutcome, error) {
-	bytes := r.bytes(c.share)
+func (r requests) playStage(c staged, stage float64) (stageOutcome, error) {
+	bytes := r.Bytes(c.share)
 	run, err := model.New(model.Setting{
-		Rule: policy.Rule{Policy: policy.SecondHit}, Generations: 2, Fitted: true, Exact: true, DiskBytes: r.bytes(c.disk),
+		Rule: policy.Rule{Policy: policy.SecondHit}, Generations: 2, Fitted: true, Exact: true, DiskBytes: r.Bytes(c.disk),
 		CapacityBytes: bytes, StageBytes: int64(math.Round(float64(bytes) * stage / 100)), Eviction: model.SizeAware,
-	}, r.objects)
+	}, r.Objects)
 	if err != nil {
 		return stageOutcome{}, err
 	}
 	defer run.Close()
-	run.Requests(r.accesses)
+	run.Requests(r.Accesses)
 	m := run.Result()
 	return stageOutcome{requests: m.Requests, hits: m.Hits, requestBytes: m.RequestBytes, hitBytes: m.HitBytes, writes: m.Writes}, nil
 }
@@ -99,42 +97,41 @@ func shortfall(rows []staged, i int) (mean, worst float64) {
 }
 
 // reportStages shows what became of each stage, and which the rule picks.
-func reportStages(rows []staged) string {
-	var b strings.Builder
-	b.WriteString("Stages, in percent of the memory: hits %, and byte hits % and writes against those without one\n\n")
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "requests\tmemory")
-	for _, share := range stageShares() {
-		fmt.Fprintf(w, "\t%g %%", share)
+func reportStages(w io.Writer, rows []staged) error {
+	t := figures.Table{Gap: 2, Text: "Stages, in percent of the memory: hits %, and byte hits % and writes against those without one\n\n"}
+	row := func(first, second string, cell func(stage int) string) {
+		cells := []string{first, second}
+		for i := range stageShares() {
+			cells = append(cells, cell(i))
+		}
+		t.Row(cells...)
 	}
-	fmt.Fprintln(w)
+	row("requests", "memory", func(i int) string { return fmt.Sprintf("%g %%", stageShares()[i]) })
 	for _, r := range rows {
 		size := fmt.Sprintf("%g %%", r.share)
 		if r.disk > 0 {
 			size += fmt.Sprintf(", disk %g %%", r.disk)
 		}
-		fmt.Fprintf(w, "%s\t%s", r.trace, size)
-		for _, o := range r.outcomes {
-			without := r.outcomes[0]
-			fmt.Fprintf(w, "\t%.2f, %+.2f, ×%.2f", o.points(), 100*float64(o.hitBytes-without.hitBytes)/float64(max(o.requestBytes, 1)), float64(o.writes)/float64(max(without.writes, 1)))
-		}
-		fmt.Fprintln(w)
+		row(r.trace, size, func(i int) string {
+			o, without := r.outcomes[i], r.outcomes[0]
+			return fmt.Sprintf("%.2f, %+.2f, ×%.2f", o.points(), 100*float64(o.hitBytes-without.hitBytes)/float64(max(o.requestBytes, 1)), float64(o.writes)/float64(max(without.writes, 1)))
+		})
 	}
 	memory, disk := split(rows)
 	for _, s := range []struct {
-		of   string
+		name string
 		rows []staged
 	}{{"alone", memory}, {"with a disk", disk}} {
-		fmt.Fprintf(w, "below the best, mean / worst\t%s", s.of)
-		for i := range stageShares() {
+		row("below the best, mean / worst", s.name, func(i int) string {
 			mean, worst := shortfall(s.rows, i)
-			fmt.Fprintf(w, "\t%.2f / %.2f", mean, worst)
-		}
-		fmt.Fprintln(w)
+			return fmt.Sprintf("%.2f / %.2f", mean, worst)
+		})
 	}
-	_ = w.Flush() // into memory
-	fmt.Fprintf(&b, "\nThe least far below the best in any memory: %g %%\n", chooseStage(memory))
-	return b.String()
+	err := t.Write(w)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "\nThe least far below the best in any memory: %g %%\n", chooseStage(memory))
+	}
+	return err
 }
 
 // split returns the caches without a disk, and those with one.

@@ -41,7 +41,11 @@ func TestTheStageChosenIsFarFromTheBestNowhere(t *testing.T) {
 func TestTheReportOfStagesHasEveryCache(t *testing.T) {
 	rows := caches([]int64{500, 600})
 	rows = append(rows, staged{trace: "made", share: 1, disk: 10, outcomes: rows[0].outcomes})
-	got := reportStages(rows)
+	var b strings.Builder
+	if err := reportStages(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
 	for _, want := range []string{"5 %", "1 %, disk 10 %", "50.00, +0.00, ×1.00", "60.00", "10.00 / 10.00", "in any memory: 1 %"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got no %q in:\n%s", want, got)

@@ -10,7 +10,9 @@ import (
 
 	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/command"
 	"edgeproxy/internal/lab/trace"
+	"edgeproxy/internal/lab/workload"
 )
 
 // committed returns the rows of a table in testdata.
@@ -56,15 +58,15 @@ func TestTheTablesAreWhole(t *testing.T) {
 		}
 		want := 0
 		for _, w := range workloads() {
-			if w.model && !models {
+			if w.Model() && !models {
 				continue
 			}
 			for _, share := range sizes {
 				for _, stage := range stages() {
-					for _, c := range tried(cell{trace: w.name, share: share, stage: stage}, lengths) {
+					for _, c := range tried(cell{trace: w.Name, share: share, stage: stage}, lengths) {
 						want++
 						if !has[fmt.Sprint(c.cell, c.length)] {
-							t.Errorf("%s: nothing of %s in %g %% of %s, stage %g, under %+v", file, name(c.rule), share, w.name, stage, c.length)
+							t.Errorf("%s: nothing of %s in %g %% of %s, stage %g, under %+v", file, name(c.rule), share, w.Name, stage, c.length)
 						}
 					}
 				}
@@ -123,19 +125,19 @@ func TestJudgeNamesWhereALengthIsWorst(t *testing.T) {
 }
 
 // made returns requests for objects of 1,000 bytes by their numbers.
-func made(objects int, asked ...uint32) *requests {
-	r := &requests{objects: make([]trace.Object, objects), unique: int64(1000 * objects)}
-	for i := range r.objects {
-		r.objects[i] = trace.Object{Size: 1000, Hi: uint64(i) * 0x9e3779b97f4a7c15, Lo: uint64(i) * 0xbf58476d1ce4e5b9}
+func made(objects int, asked ...uint32) requests {
+	r := requests{&workload.Requests{Objects: make([]trace.Object, objects), Unique: int64(1000 * objects)}}
+	for i := range r.Objects {
+		r.Objects[i] = trace.Object{Size: 1000, Hi: uint64(i) * 0x9e3779b97f4a7c15, Lo: uint64(i) * 0xbf58476d1ce4e5b9}
 	}
 	for _, i := range asked {
-		r.accesses = append(r.accesses, trace.Access{Object: i})
+		r.Accesses = append(r.Accesses, trace.Access{Object: i})
 	}
 	return r
 }
 
 func TestPlay(t *testing.T) {
-	const objects = 400 // of 1,000 bytes, so a cache of a quarter of their bytes holds some 50 with what entries take
+	const objects = 400 // each has 1,000 bytes, so a cache of a quarter of their bytes holds some 50 with what entries take
 	f := func(name string, r policy.Rule, stage float64, l fit.Length, hits, writes int64, asked ...uint32) {
 		t.Helper()
 		got, err := made(objects, asked...).play(cell{trace: name, share: 25, stage: stage, rule: r}, l)
@@ -179,11 +181,11 @@ func TestCommandLine(t *testing.T) {
 			t.Errorf("%q: got %d %q %q, want %d and %q", args, got, &stdout, &stderr, want, says)
 		}
 	}
-	f(exitUsage, "want --traces")
-	f(exitUsage, "no arguments", "--traces", "x", "more")
-	f(exitUsage, "not defined", "--trace", "x")
-	f(exitDone, "with the traces", "--help")
-	f(exitFailed, "adaptsize.tr: no such file", "--traces", t.TempDir())
+	f(command.Usage, "--traces must be given")
+	f(command.Usage, `unexpected argument "more"`, "--traces", "x", "more")
+	f(command.Usage, "not defined", "--trace", "x")
+	f(command.Done, "with the traces", "--help")
+	f(command.Failed, "adaptsize.tr: no such file", "--traces", t.TempDir())
 }
 
 func TestParseSaysWhatIsWrong(t *testing.T) {

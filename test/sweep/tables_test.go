@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"edgeproxy/internal/lab/workload"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -14,8 +15,8 @@ func TestTheTablesComeOutAgain(t *testing.T) {
 	traces := testkit.Trace(t, "")
 	tables := map[bool][]row{false: committed(t, multiplesFile), true: committed(t, floorsFile)}
 	for _, w := range workloads() {
-		t.Run(w.name, func(t *testing.T) {
-			r, err := w.load(t.Context(), traces)
+		t.Run(w.Name, func(t *testing.T) {
+			r, err := load(t.Context(), w, traces)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -26,16 +27,16 @@ func TestTheTablesComeOutAgain(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, w workload, r *requests, rows []row, small bool) {
+func compare(t *testing.T, w workload.Workload, r requests, rows []row, small bool) {
 	t.Helper()
 	const modelShare = 5 // percent
 	for i := range rows {
 		want := &rows[i]
-		if want.trace != w.name || w.model && (want.share != modelShare || want.stage != 0) {
+		if want.trace != w.Name || w.Model() && (want.share != modelShare || want.stage != 0) {
 			continue
 		}
 		got, err := *want, error(nil)
-		got.requests = int64(len(r.accesses))
+		got.requests = int64(len(r.Accesses))
 		if got.outcome, err = r.play(want.cell, want.length); err != nil {
 			t.Fatal(err)
 		}
