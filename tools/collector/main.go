@@ -1,10 +1,11 @@
 // Collector is the OTLP receiver of the OpenTelemetry collector, by itself: it prints what spans come by
-// HTTP, a line of JSON for each request, in the form of the collector's own file exporter. It
+// HTTP, a line of base64 for each request, which has it in OTLP's own form. It
 // is for tests, which run it as a program: its dependencies are nobody else's.
 package main
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"log"
 	"os"
@@ -59,15 +60,15 @@ func run(ctx context.Context, address string) error {
 // printer writes each request to standard output.
 func printer() consumer.ConsumeTracesFunc {
 	var mu sync.Mutex
-	var form ptrace.JSONMarshaler
+	var form ptrace.ProtoMarshaler
 	return func(_ context.Context, traces ptrace.Traces) error {
-		line, err := form.MarshalTraces(traces)
+		request, err := form.MarshalTraces(traces)
 		if err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		_, err = os.Stdout.Write(append(line, '\n'))
+		_, err = fmt.Println(base64.StdEncoding.EncodeToString(request))
 		return err
 	}
 }

@@ -20,7 +20,7 @@ type Authority struct {
 	tb     testing.TB
 	cert   *x509.Certificate
 	key    *ecdsa.PrivateKey
-	serial int64 // of the last certificate
+	serial int64 // the last certificate's
 }
 
 // NewAuthority returns an Authority that is good for an hour.

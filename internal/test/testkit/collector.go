@@ -3,7 +3,7 @@ package testkit
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
+	"encoding/base64"
 	"io"
 	"net"
 	"os/exec"
@@ -85,74 +85,16 @@ func (c *Collector) read(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
-		var traces printedTraces
-		err := json.Unmarshal(lines.Bytes(), &traces)
+		request, err := base64.StdEncoding.DecodeString(lines.Text())
+		var spans []Span
+		if err == nil {
+			spans, err = DecodeSpans(request)
+		}
 		c.mu.Lock()
 		if err != nil {
 			c.wrong = err
 		}
-		c.spans = append(c.spans, traces.spans()...)
+		c.spans = append(c.spans, spans...)
 		c.mu.Unlock()
 	}
-}
-
-// printedTraces are traces in OTLP's form of JSON.
-type printedTraces struct {
-	ResourceSpans []struct {
-		Resource   struct{ Attributes []printedAttribute }
-		ScopeSpans []struct{ Spans []printedSpan }
-	}
-}
-
-type printedSpan struct {
-	TraceID, SpanID, ParentSpanID, Name string
-	Kind                                int
-	StartTimeUnixNano, EndTimeUnixNano  int64 `json:",string"`
-	Attributes                          []printedAttribute
-	Status                              struct{ Code int }
-	Links                               []struct{ TraceID, SpanID string }
-}
-
-type printedAttribute struct {
-	Key   string
-	Value map[string]any
-}
-
-func (t *printedTraces) spans() (out []Span) {
-	for _, r := range t.ResourceSpans {
-		for _, s := range r.ScopeSpans {
-			for i := range s.Spans {
-				one := s.Spans[i].span()
-				one.Resource = printedMap(r.Resource.Attributes)
-				out = append(out, one)
-			}
-		}
-	}
-	return out
-}
-
-func (s *printedSpan) span() Span {
-	out := Span{
-		Trace: s.TraceID, ID: s.SpanID, Parent: s.ParentSpanID, Name: s.Name, Kind: [...]string{"UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT"}[min(s.Kind, 3)],
-		Start: time.Unix(0, s.StartTimeUnixNano), End: time.Unix(0, s.EndTimeUnixNano), Attributes: printedMap(s.Attributes), Failed: s.Status.Code == 2,
-	}
-	for _, l := range s.Links {
-		out.Links = append(out.Links, l.TraceID+"-"+l.SpanID)
-	}
-	return out
-}
-
-func printedMap(list []printedAttribute) map[string]string {
-	out := map[string]string{}
-	for _, a := range list {
-		for _, v := range a.Value { // one
-			text, ok := v.(string)
-			if !ok {
-				b, _ := json.Marshal(v)
-				text = string(b)
-			}
-			out[a.Key] = text
-		}
-	}
-	return out
 }

@@ -32,8 +32,8 @@ type Browser struct {
 
 	mu    sync.Mutex
 	last  int64
-	calls map[int64]chan devtoolsMessage // by the number of the command that waits
-	tabs  map[string]*Tab                // by session
+	calls map[int64]chan devtoolsMessage // keys are numbers of commands that wait
+	tabs  map[string]*Tab                // keys are sessions
 }
 
 // commandPipe is where commands go.
@@ -211,7 +211,7 @@ func (b *Browser) Open(tb testing.TB, url string, width int) *Tab {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		t.Call(domain+".enable", nil, nil)
 	}
-	t.Call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil) // as if each tab were the one in front
+	t.Call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil) // each tab behaves like the one in front
 	t.Width(width)
 	t.Go(url)
 	return t

@@ -12,7 +12,7 @@ var ErrDiskFull = errors.New("no space left")
 type Disk struct {
 	Room     int
 	Silent   bool  // say nothing about a short write
-	CloseErr error // of Close
+	CloseErr error // what Close returns
 
 	written strings.Builder
 }

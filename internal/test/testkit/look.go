@@ -20,7 +20,7 @@ var (
 
 // Look is what a page shows in a window of one width.
 type Look struct {
-	Width     int      // of the window, in pixels
+	Width     int      // the window's, in pixels
 	Clipped   []string // elements wider inside than outside, whose rest cannot be reached or lies on others
 	Scrolling []string // elements wider inside than outside, in which one can scroll
 	Wide      bool     // the page itself has to be scrolled sideways

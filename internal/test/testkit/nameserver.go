@@ -1,15 +1,13 @@
 package testkit
 
 import (
-	"encoding/binary"
-	"io"
 	"net"
 	"net/netip"
 	"strings"
 	"sync"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
+	"github.com/miekg/dns"
 )
 
 // NameServer is a DNS server on sockets of its own, UDP and TCP (RFC 1035). Names that it was told nothing of do not exist. It is safe for
@@ -18,7 +16,7 @@ type NameServer struct {
 	Address string
 
 	mu      sync.Mutex
-	records map[string][]dnsmessage.Resource // by name, in lower case, with a dot at the end
+	records map[string][]dns.RR // keys are names in lower case, with a dot at the end
 	fails   bool
 	cut     bool // answers by UDP are empty and truncated
 	asked   int
@@ -28,7 +26,7 @@ type NameServer struct {
 // StartNameServer starts one, which ends with the test.
 func StartNameServer(tb testing.TB) *NameServer {
 	tb.Helper()
-	s := &NameServer{records: map[string][]dnsmessage.Resource{}}
+	s := &NameServer{records: map[string][]dns.RR{}}
 	var packets net.PacketConn
 	var streams net.Listener
 	for packets == nil { // one port for both
@@ -43,27 +41,28 @@ func StartNameServer(tb testing.TB) *NameServer {
 		streams = l
 	}
 	s.Address = packets.LocalAddr().String()
-	var running sync.WaitGroup
-	running.Go(func() { s.servePackets(packets) })
-	running.Go(func() { s.serveStreams(streams, &running) })
-	tb.Cleanup(func() {
-		_ = packets.Close()
-		_ = streams.Close()
-		running.Wait()
-	})
+	for _, server := range []*dns.Server{{PacketConn: packets, Handler: s}, {Listener: streams, Handler: s}} {
+		started, ended := make(chan struct{}), make(chan error, 1)
+		server.NotifyStartedFunc = func() { close(started) }
+		go func() { ended <- server.ActivateAndServe() }()
+		<-started
+		tb.Cleanup(func() {
+			_ = server.Shutdown()
+			<-ended
+		})
+	}
 	return s
 }
 
 // SetAddresses says that a name has these addresses, by spaces, for so many seconds. No address: the name exists and has none.
 func (s *NameServer) SetAddresses(name string, ttl uint32, addresses string) {
-	records := []dnsmessage.Resource{}
+	records := []dns.RR{}
 	for text := range strings.FieldsSeq(addresses) {
-		a := netip.MustParseAddr(text)
-		var body dnsmessage.ResourceBody = &dnsmessage.AAAAResource{AAAA: a.As16()}
-		if a.Is4() {
-			body = &dnsmessage.AResource{A: a.As4()}
+		if a := netip.MustParseAddr(text); a.Is4() {
+			records = append(records, &dns.A{Hdr: head(name, dns.TypeA, ttl), A: a.AsSlice()})
+		} else {
+			records = append(records, &dns.AAAA{Hdr: head(name, dns.TypeAAAA, ttl), AAAA: a.AsSlice()})
 		}
-		records = append(records, record(name, ttl, body))
 	}
 	s.set(name, records)
 }
@@ -76,23 +75,23 @@ type SRV struct {
 
 // SetSRV says that a name has these records.
 func (s *NameServer) SetSRV(name string, ttl uint32, services ...SRV) {
-	records := []dnsmessage.Resource{}
+	records := []dns.RR{}
 	for _, v := range services {
-		records = append(records, record(name, ttl, &dnsmessage.SRVResource{
-			Priority: v.Priority, Weight: v.Weight, Port: v.Port, Target: dnsmessage.MustNewName(dotted(v.Target)),
-		}))
+		records = append(records, &dns.SRV{
+			Hdr: head(name, dns.TypeSRV, ttl), Priority: v.Priority, Weight: v.Weight, Port: v.Port, Target: dns.Fqdn(v.Target),
+		})
 	}
 	s.set(name, records)
 }
 
-func record(name string, ttl uint32, body dnsmessage.ResourceBody) dnsmessage.Resource {
-	return dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: dnsmessage.MustNewName(dotted(name)), Class: dnsmessage.ClassINET, TTL: ttl}, Body: body}
+func head(name string, of uint16, ttl uint32) dns.RR_Header {
+	return dns.RR_Header{Name: dns.Fqdn(name), Rrtype: of, Class: dns.ClassINET, Ttl: ttl}
 }
 
-func (s *NameServer) set(name string, records []dnsmessage.Resource) {
+func (s *NameServer) set(name string, records []dns.RR) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.records[strings.ToLower(dotted(name))] = records
+	s.records[dns.CanonicalName(name)] = records
 }
 
 // Fail says whether all questions are answered with SERVFAIL.
@@ -116,88 +115,35 @@ func (s *NameServer) Asked() (all, streams int) {
 	return s.asked, s.streams
 }
 
-func dotted(name string) string { return strings.TrimSuffix(name, ".") + "." }
-
-func (s *NameServer) servePackets(c net.PacketConn) {
-	buf := make([]byte, 1500)
-	for {
-		n, from, err := c.ReadFrom(buf)
-		if err != nil {
-			return
-		}
-		_, _ = c.WriteTo(s.answer(buf[:n], false), from)
-	}
+// ServeDNS implements dns.Handler, for queries with one question.
+func (s *NameServer) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
+	_ = w.WriteMsg(s.answer(query, w.RemoteAddr().Network() == "tcp"))
 }
 
-func (s *NameServer) serveStreams(l net.Listener, running *sync.WaitGroup) {
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		running.Go(func() {
-			defer func() { _ = c.Close() }()
-			var length [2]byte
-			if _, err := io.ReadFull(c, length[:]); err != nil {
-				return
-			}
-			query := make([]byte, binary.BigEndian.Uint16(length[:]))
-			if _, err := io.ReadFull(c, query); err != nil {
-				return
-			}
-			answer := s.answer(query, true)
-			_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)) //nolint:gosec // the tests' answers are short
-		})
-	}
-}
-
-// answer returns the response to a query with one question.
-func (s *NameServer) answer(query []byte, stream bool) []byte {
+// answer returns the response to a query.
+func (s *NameServer) answer(query *dns.Msg, stream bool) *dns.Msg {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var p dnsmessage.Parser
-	h, err := p.Start(query)
-	if err != nil {
-		return nil
-	}
-	q, err := p.Question()
-	if err != nil {
-		return nil
-	}
 	s.asked++
 	if stream {
 		s.streams++
 	}
-	m := dnsmessage.Message{Header: dnsmessage.Header{ID: h.ID, Response: true, RecursionDesired: true, RecursionAvailable: true}, Questions: []dnsmessage.Question{q}}
-	records, known := s.records[strings.ToLower(q.Name.String())]
+	m := new(dns.Msg).SetReply(query)
+	m.RecursionAvailable = true
+	records, known := s.records[dns.CanonicalName(query.Question[0].Name)]
 	switch {
 	case s.fails:
-		m.RCode = dnsmessage.RCodeServerFailure
+		m.Rcode = dns.RcodeServerFailure
 	case !known:
-		m.RCode = dnsmessage.RCodeNameError
+		m.Rcode = dns.RcodeNameError
 	case s.cut && !stream:
 		m.Truncated = true
 	default:
 		for _, r := range records {
-			if typeOf(r.Body) == q.Type {
-				m.Answers = append(m.Answers, r)
+			if r.Header().Rrtype == query.Question[0].Qtype {
+				m.Answer = append(m.Answer, r)
 			}
 		}
 	}
-	out, err := m.Pack()
-	if err != nil {
-		return nil
-	}
-	return out
-}
-
-// typeOf returns the type of a record, which Pack sets only in its copy.
-func typeOf(body dnsmessage.ResourceBody) dnsmessage.Type {
-	switch body.(type) {
-	case *dnsmessage.AResource:
-		return dnsmessage.TypeA
-	case *dnsmessage.AAAAResource:
-		return dnsmessage.TypeAAAA
-	}
-	return dnsmessage.TypeSRV
+	return m
 }

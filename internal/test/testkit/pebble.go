@@ -28,15 +28,15 @@ type Pebble struct {
 	manage string
 	client *http.Client
 	cmds   []*exec.Cmd
-	said   []*bytes.Buffer // by each; to be read when it has ended
+	said   []*bytes.Buffer // what each has said; to be read when it has ended
 	once   sync.Once
 }
 
 // PebbleOptions say where Pebble is and where it looks.
 type PebbleOptions struct {
-	Address   string        // of the directory
+	Address   string        // the directory's
 	HTTP, TLS string        // addresses of the loopback where challenges are answered
-	Validity  time.Duration // of the certificates; 0 is 90 days
+	Validity  time.Duration // how long certificates are good; 0 is 90 days
 }
 
 // StartPebble runs Pebble until the end of the test, or until Stop. The program is built from

@@ -11,7 +11,7 @@ import (
 
 // Served is the program while it serves.
 type Served struct {
-	Addresses []string // of the data listeners
+	Addresses []string // the data listeners'
 	Admin     string
 	Process   *os.Process
 	Ended     <-chan struct{} // closed once the process is gone; State is set by then

@@ -24,7 +24,7 @@ type Span struct {
 	Attributes                    map[string]string
 	Failed                        bool
 	Why                           string            // the description of the status
-	Resource                      map[string]string // of who sent it
+	Resource                      map[string]string // attributes of the sender
 }
 
 // SpanReceiver is a receiver of OpenTelemetry's protocol by HTTP, which reads it by the generated
