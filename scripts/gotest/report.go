@@ -43,11 +43,11 @@ type result struct {
 	verdict   string
 	pkg, test string // "edgeproxy/config", "TestLoad/empty"; no test where the package failed, or no test ran
 	seconds   float64
-	why       string // of a skip: what the test said
-	said      string // of a failure: all that the test wrote
-	seed      string // of a failure: that of the order of the tests
-	crashed   bool   // of a failure: it ended the process, so that other tests did not run
-	final     bool   // of a failure: no accident, but a data race, a time-out, or what is no test
+	why       string // after a skip: what the test said
+	said      string // after a failure: all that the test wrote
+	seed      string // after a failure: the seed of the order of the tests
+	crashed   bool   // after a failure: it ended the process, so that other tests did not run
+	final     bool   // after a failure: no accident, but a data race, a time-out, or what is no test
 }
 
 func (r result) name() string {
@@ -65,8 +65,8 @@ type report struct {
 	out      io.Writer
 	results  []result
 	took     []result            // each test that no other contains, for how long it took
-	packages int                 // that will end, for the progress; 0 if nobody knows
-	ended    int                 // of them
+	packages int                 // how many will end, for the progress; 0 if nobody knows
+	ended    int                 // packages that have ended
 	open     map[string]*pkg     // packages that have not ended yet
 	builds   map[string][]string // compiler output by the build's import path
 }
@@ -74,9 +74,9 @@ type report struct {
 // pkg is one package while its tests run.
 type pkg struct {
 	lines   []string
-	seed    string // of the order of its tests, "" if they have their own
+	seed    string // what orders its tests, "" if they have their own order
 	tests   map[string]*test
-	results int // of this package so far
+	results int // this package's so far
 	failed  int
 }
 

@@ -41,7 +41,7 @@ func serve(args []string) error {
 	case 1:
 		address = args[0]
 	default:
-		return errors.New("want one address at most, such as " + usualAddress)
+		return errors.New("must be one address at most, such as " + usualAddress)
 	}
 	server := &http.Server{Addr: address, Handler: http.HandlerFunc(answer), ReadTimeout: timeout, WriteTimeout: timeout}
 	if err := server.ListenAndServe(); err != nil {

@@ -21,8 +21,8 @@ import (
 
 // settings are those of the program that an attack needs.
 type settings struct {
-	origin   string // of the origin, such as ", max_connections: 16"
-	sections string // of the file. DIR is a folder
+	origin   string // more of the origin's settings, such as ", max_connections: 16"
+	sections string // more sections of the file. DIR is a folder
 	secure   bool   // TLS, and with it HTTP/2
 	deaf     bool   // nobody reads the log once the program serves
 	fifo     bool   // DIR/fifo is one, open and never read
@@ -36,14 +36,14 @@ const anotherProgram = "EDGEPROXY_FAIR_PROGRAM"
 // edge is a program that serves.
 type edge struct {
 	t      testing.TB
-	host   string // of the data listener
+	host   string // the data listener's
 	scheme string
 	admin  *http.Client
 	at     string // URL of the admin listener
 	served *testkit.Served
 	log    testkit.Buffer
 	dir    string
-	pool   *tls.Config // of its clients
+	pool   *tls.Config // its clients'
 }
 
 // startEdge starts the program before the origin at address and waits until it serves.
@@ -139,7 +139,7 @@ type level struct {
 	goroutines, descriptors float64 // descriptors besides the idle connections to the origin and the copies of large bodies
 	clients, requests, busy float64 // connections of clients, requests, connections to the origin in use
 	inflight                float64 // bytes of bodies on their way
-	pinned                  float64 // of bodies being sent that have left the cache
+	pinned                  float64 // bytes of bodies being sent that have left the cache
 	panics                  float64
 }
 

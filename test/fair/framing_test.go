@@ -28,7 +28,7 @@ type framing struct {
 	block  bytes.Buffer
 	ended  chan struct{} // closed when the server has ended it
 	alive  atomic.Bool
-	resets sync.Map // by stream: what the server has reset
+	resets sync.Map // keys are streams that the server has reset
 }
 
 // open connects, unless it is connected, and reports whether it is.

@@ -18,7 +18,7 @@ import (
 
 // The honest client asks at a steady pace, whatever becomes of what it has asked before.
 const (
-	mostAtOnce     = 400             // of either; what would be more counts as not answered
+	mostAtOnce     = 400             // requests of either kind; what would be more counts as not answered
 	honestPatience = 5 * time.Second // beyond which an answer is none
 	small          = 1 << 10         // bytes of what it asks for
 )
@@ -70,7 +70,7 @@ type answer struct {
 	took   time.Duration
 	ok     bool // a whole body
 	hit    bool
-	status string // of the Cache-Status
+	status string // what Cache-Status says
 	fault  string // why it is not ok
 }
 
@@ -112,7 +112,7 @@ func (h *honest) fresh() thing {
 
 // sample is how the honest client was served.
 type sample struct {
-	hits, misses     []time.Duration // of those that were answered, in order once load is done
+	hits, misses     []time.Duration // times of requests that were answered, in order once load is done
 	noHits, noMisses int             // not answered
 	failures         map[string]int
 }

@@ -22,7 +22,7 @@ type thing struct {
 	size    int
 	delay   time.Duration // before the head
 	drip    int           // bytes in a tenth of a second, for the last 256 KiB; 0 is all at once
-	more    string        // of the query, such as "&vary=Accept-Encoding"
+	more    string        // more of the query, such as "&vary=Accept-Encoding"
 	chunked bool
 }
 
@@ -66,7 +66,7 @@ type origin struct {
 	over    chan struct{}
 
 	mu    sync.Mutex
-	asked map[string]int // by path
+	asked map[string]int // keys are paths
 }
 
 func startOrigin(t testing.TB) *origin {

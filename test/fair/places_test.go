@@ -122,7 +122,7 @@ func placeAttacks() []attack {
 			play: func(w *wave) {
 				w.each(4, 500*time.Millisecond, func(n int) {
 					h := &framing{w: w}
-					if !h.open(0) { // of one address
+					if !h.open(0) { // all from one address
 						return
 					}
 					for i := range 128 {
@@ -141,7 +141,7 @@ func placeAttacks() []attack {
 				"  - {name: default, origin: app}\n"},
 			prepare:   func(s *scene) { wantHit(s, limited, "") },
 			play:      func(w *wave) { flood(w, limited, 1000) },
-			meanwhile: staysStored(limited, "", 100*time.Millisecond), // of another address
+			meanwhile: staysStored(limited, "", 100*time.Millisecond), // from another address
 			check: func(s *scene) {
 				limit := 50 + int(50*(s.lasted.Seconds()+0.5))
 				if s.note("%d answered, %d refused", s.count("200"), s.count("429")); s.count("200") > limit || s.count("429") == 0 {

@@ -17,7 +17,7 @@ import (
 type attack struct {
 	name      string
 	soak      bool     // it takes too long for the usual tests
-	edge      settings // of the program
+	edge      settings // the program's
 	long      [2]time.Duration
 	prepare   func(*scene)
 	play      func(*wave)
@@ -255,7 +255,7 @@ type wave struct {
 	s      *scene
 	host   string
 	real   bool
-	number int             // of the wave, so that each asks for other things
+	number int             // the wave's, so that each asks for other things
 	ctx    context.Context // ends with the attack
 	stop   context.CancelFunc
 	all    sync.WaitGroup

@@ -155,7 +155,7 @@ func fitting(t *testing.T, n int) int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	const others = 500 // of the other tests
+	const others = 500 // descriptors of the other tests
 	room := max(int(min(limit.Cur, 1<<20))-others, 50)
 	if room < 2*n {
 		t.Logf("%d descriptors are all: %d connections in place of %d", limit.Cur, min(n, room/2), n)

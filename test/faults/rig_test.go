@@ -25,7 +25,7 @@ const patience = 90 * time.Second
 // edge is a program that serves.
 type edge struct {
 	t     *testing.T
-	url   string // of the data listener, without a slash at the end
+	url   string // the data listener's, without a slash at the end
 	host  string // the same as host:port
 	admin *http.Client
 	at    string // URL of its metrics

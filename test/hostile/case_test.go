@@ -18,7 +18,7 @@ type hostileCase struct {
 	last   bool
 	flood  bool // interim responses are left out of account
 	client []step
-	origin [][]step // by request
+	origin [][]step // one list for each request
 	early  bool
 
 	answers []wantAnswer

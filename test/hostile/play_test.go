@@ -15,8 +15,8 @@ import (
 type play struct {
 	c      *hostileCase
 	r      *rig
-	inLine bool // behind a request and before another
-	handed bool // by the request before, to the library that reads what is not plain
+	inLine bool // it stands behind a request and before another
+	handed bool // the request before has handed it to the library that reads what is not plain
 	number int64
 	conn   net.Conn
 	got    *stream       // what the client got

@@ -30,8 +30,8 @@ type rig struct {
 
 // counts are what an edge has done so far.
 type counts struct {
-	requests int64 // that the gate saw
-	writes   int64 // of the store
+	requests int64 // what the gate saw
+	writes   int64 // what was stored
 	busy     int64 // requests and fetches under way
 	panics   int64
 }

@@ -87,7 +87,7 @@ func checkLinks(t *testing.T, top string) {
 		for _, m := range documentLink.FindAllStringSubmatch(fenced.ReplaceAllString(string(b), ""), -1) {
 			to, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(to, ":") {
-				continue // of the web
+				continue // a link into the web
 			}
 			links++
 			target := file

@@ -98,8 +98,8 @@ func TestTheDebianPackage(t *testing.T) {
 
 	checkBeforeTheFirstStart(t, top)
 
-	write("etc/edgeproxy/edgeproxy.yaml") // as an operator changes it
-	write("var/lib/edgeproxy/sightings")  // as the service does
+	write("etc/edgeproxy/edgeproxy.yaml") // what an operator changes
+	write("var/lib/edgeproxy/sightings")  // what the service writes
 	dpkg(t, "dpkg", append(options, "--remove", "edgeproxy")...)
 	if _, err := os.Stat(config); err != nil {
 		t.Errorf("a removal has taken the configuration: %v", err)
@@ -144,7 +144,7 @@ func checkBeforeTheFirstStart(t *testing.T, top string) {
 			t.Fatalf("the unit makes no folder below %s", parent)
 		}
 		info, err := os.Stat(filepath.Join(top, parent, m[1]))
-		if err != nil || !info.IsDir() || info.Mode().Perm() != 0o755 { // as systemd makes it
+		if err != nil || !info.IsDir() || info.Mode().Perm() != 0o755 { // systemd makes it like this
 			t.Errorf("%s%s: got %v, %v; want it with the mode 0755", parent, m[1], info, err)
 		}
 	}

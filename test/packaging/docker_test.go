@@ -19,7 +19,7 @@ func TestTheImageHasWhatItNames(t *testing.T) {
 	t.Parallel()
 	folder := imageFolder(t)
 	from := ""
-	last := map[string]string{} // of each instruction, in the last stage
+	last := map[string]string{} // keys are instructions, in the last stage
 	for line := range strings.Lines(text(t, "packaging/docker/Dockerfile")) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {

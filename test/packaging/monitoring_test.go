@@ -242,7 +242,7 @@ func metrics(expr string) (names []string) {
 // everything on that has metrics of its own.
 func TestRulesAndDashboardNameMetricsThatThereAre(t *testing.T) {
 	t.Parallel()
-	named := map[string]string{} // by the place where
+	named := map[string]string{} // keys are places
 	records := map[string]bool{}
 	for _, r := range rules(t) {
 		records[r.Record] = true

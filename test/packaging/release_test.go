@@ -150,7 +150,7 @@ func checkBillOfMaterials(t *testing.T, path, program string) {
 	if len(want) < 20 {
 		t.Errorf("the program has %d modules, want those of the project", len(want))
 	}
-	if fmt.Sprint(listed) != fmt.Sprint(want) { // of maps in order of their keys
+	if fmt.Sprint(listed) != fmt.Sprint(want) { // maps are printed in the order of their keys
 		t.Errorf("listed are %v, want %v", listed, want)
 	}
 }

@@ -172,7 +172,7 @@ func group(t *testing.T) string {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(top, "cgroup.controllers")); err != nil {
-			continue // of the first version
+			continue // the first version's
 		}
 		path := filepath.Join(top, fmt.Sprintf("edgeproxy-test-%d", os.Getpid()))
 		if err := os.Mkdir(path, 0o755); err != nil {

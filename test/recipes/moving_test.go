@@ -281,7 +281,7 @@ func TestFromVarnish(t *testing.T) {
 			}
 			stored += n
 		}
-		return stored - 2 // that /private and /cookie are not to be stored, which Varnish keeps as objects
+		return stored - 2 // Varnish keeps as objects that /private and /cookie are not to be stored
 	})
 
 	edge = serve(t, block(t, moving, "from-varnish", append(config(second), alwaysPolicy, "")...))

@@ -38,7 +38,7 @@ var taggedPages = map[string][]string{
 type program struct {
 	vcl    string            // what it documents for Varnish; "": nothing
 	xkey   bool              // which needs varnish-modules
-	fields map[string]string // of responses, with what stands between two tags
+	fields map[string]string // fields of responses, with what stands between two tags
 }
 
 var programs = map[string]program{

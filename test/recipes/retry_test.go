@@ -98,7 +98,7 @@ func lostGETs(t *testing.T, address string, gets int) (lost int) {
 	t.Helper()
 	for n := range gets {
 		res, err := http.Get(fmt.Sprintf("http://%s/%d", address, n))
-		if err != nil { // as by nginx, which passes on what is no HTTP
+		if err != nil { // nginx does so, which passes on what is no HTTP
 			lost++
 			continue
 		}

@@ -37,7 +37,7 @@ func block(t *testing.T, name string) string {
 
 // node is a program that serves.
 type node struct {
-	url   string // of its data listener
+	url   string // its data listener's
 	admin string // address of the other one
 }
 

@@ -39,7 +39,7 @@ type row struct {
 	edges, shield string // in words; no shield is none
 	edge, behind  settings
 
-	edgeHits, edgeWrites, edgeStaged float64 // of both edges together
+	edgeHits, edgeWrites, edgeStaged float64 // both edges' together
 	shieldHits, shieldWrites         float64
 	origin                           int
 }

@@ -24,12 +24,12 @@ const (
 // client asks one proxy, one request at a time, over connections it keeps. Not
 // for concurrent use.
 type client struct {
-	address string // of the proxy
+	address string // the proxy's, host:port
 	host    string // for the Host field
 	links   [connections]link
 	asked   int
 	failed  int   // requests
-	row     int   // of them without a success between
+	row     int   // failures since the last success
 	last    error // the latest failure
 	out     []byte
 	answer  fasthttp.Response
@@ -98,13 +98,13 @@ func (c *client) exchange(l *link, target []byte) error {
 // check tells an answer from that of another object, or from no answer at all.
 func (c *client) check(want object) error {
 	if status := c.answer.StatusCode(); status != fasthttp.StatusOK {
-		return fmt.Errorf("status %d, want 200 (Cache-Status: %s)", status, c.answer.Header.Peek("Cache-Status"))
+		return fmt.Errorf("status %d, must be 200 (Cache-Status: %s)", status, c.answer.Header.Peek("Cache-Status"))
 	}
 	if tag := c.answer.Header.Peek(fasthttp.HeaderETag); string(tag) != want.etag() {
-		return fmt.Errorf("ETag %s, want %s: another object", tag, want.etag())
+		return fmt.Errorf("ETag %s, must be %s: another object", tag, want.etag())
 	}
 	if n := len(c.answer.Body()); n != want.bytes {
-		return fmt.Errorf("body of %d bytes, want %d", n, want.bytes)
+		return fmt.Errorf("body of %d bytes, must be %d", n, want.bytes)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ const requestsPerSecond = 1000
 // one Counts may disagree by the requests under way when they were read.
 type Counts struct {
 	Requests int64   // answered, errors included
-	HitRatio float64 // of all requests but errors, in [0, 1]
+	HitRatio float64 // hits among all requests but errors, in [0, 1]
 
 	// Writes counts the bodies that landed in the cache, WriteBytes their bytes.
 	Writes, WriteBytes int64
@@ -40,12 +40,12 @@ type Counts struct {
 type Proxy interface {
 	Address() string         // HOST:PORT for clients
 	Admin() string           // HOST:PORT of /metrics and /status
-	Counts() (Counts, error) // as of now
+	Counts() (Counts, error) // the counts so far
 }
 
 // Options are what a Demo works with. All but Notes and Seconds are needed.
 type Options struct {
-	SecondHit, Always Proxy     // of equal settings but for the policy; both ask Origin
+	SecondHit, Always Proxy     // they differ in their policy alone; both ask Origin
 	Origin            string    // its HOST:PORT
 	Out               io.Writer // for people; never closed
 	Notes             []string  // lines for the reader about how this was started
@@ -58,7 +58,7 @@ type Demo struct {
 	options           Options
 	traffic           *traffic
 	secondHit, always *client
-	elapsed           time.Duration // of the traffic
+	elapsed           time.Duration // since the traffic began
 }
 
 // New returns a Demo that has not sent anything yet. It panics without proxies

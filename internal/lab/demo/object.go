@@ -18,7 +18,7 @@ const MaxObjectBytes = 1 << 20
 // tail (Barford and Crovella, SIGMETRICS 1998). The mean is about 16 KiB.
 const (
 	medianObjectBytes = 8 << 10
-	sigmaOfSize       = 1.2 // of the natural logarithm
+	sigmaOfSize       = 1.2 // the deviation of a size's natural logarithm
 	minObjectBytes    = 64
 )
 

@@ -12,7 +12,7 @@ const maxBehind = 100 * time.Millisecond
 // pace spaces events evenly. Not for concurrent use.
 type pace struct {
 	interval time.Duration
-	due      time.Time // of the next event; zero before the first
+	due      time.Time // when the next event is due; zero before the first
 }
 
 // wait returns when the next event is due, or false when ctx ends first.

@@ -10,7 +10,7 @@ import (
 // mix says what clients ask for.
 type mix struct {
 	objects  int     // asked for again and again
-	exponent float64 // of their popularity by Zipf's law, 0 or more
+	exponent float64 // their popularity follows Zipf's law with it; 0 or more
 	oneHit   float64 // share of requests for a target never asked for before or after, in [0, 1]
 	drift    int     // so many requests bring one new object in the place of an old; 0 is never
 }
