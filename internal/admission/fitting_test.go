@@ -437,7 +437,7 @@ func TestALateSightingEndedTheGenerationAfterItsOwn(t *testing.T) {
 	defer g.Close()
 	f := g.seen.fitting
 	f.beginGeneration()
-	f.end() // of one that has seen the end of the generation before
+	f.end() // the generation has seen the end of the one before
 	if f.over() {
 		t.Error("got a generation without sightings that is over")
 	}
@@ -455,7 +455,7 @@ func TestTheSightingThatFillsAFilterCountsInItsGeneration(t *testing.T) {
 			g.sight(secondHit, key)
 		}
 		hi, lo := hash(199)
-		number := f.counted() // as Sight does it, but slowly
+		number := f.counted() // Sight does the same, but slowly
 		g.record(secondHit.Policy, hi, lo)
 		if got := g.rotations(SecondHitFilter); got.Fitted != 1 { // it lets the rotator go on
 			t.Fatalf("got %+v, want the full filter rotated", got)

@@ -19,8 +19,8 @@ type Gate struct {
 	secondHit *sliding.Filter  // nil: not configured
 	counting  *counting.Filter // nil: not configured
 
-	seen, counted *memory   // of the two filters; nil if they are nil
-	memories      []*memory // those that are not nil
+	seen, counted *memory   // memories of the two filters; nil if they are nil
+	memories      []*memory // the memories that are not nil
 
 	numbered atomic.Int64 // sightings under policies that use their number
 

@@ -28,7 +28,7 @@ func TestMeasuredRatioIsTheExpectedOneAfterTwelveRotations(t *testing.T) {
 		inBubble(t, o, func(t *testing.T, g *Gate) {
 			key := first
 			for rotations(g).Full < 12 {
-				for range 1000 { // as fast as the rotator can follow
+				for range 1000 { // the rotator can follow no faster
 					g.sight(r, key)
 					key++
 				}

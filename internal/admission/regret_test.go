@@ -126,7 +126,7 @@ func TestRegretAgreesWithAnExactModel(t *testing.T) {
 	const capacity, fills = 20_000, 20_000
 	g := newGate(t, Options{SecondHit: &FilterOptions{Options: bloom.Options{Generations: 2, Capacity: capacity, FalsePositiveRate: 0.01}}})
 	r := rand.New(rand.NewPCG(3, 4))
-	held := map[uint64]bool{} // by key: the fill before was held back
+	held := map[uint64]bool{} // keys whose fill before was held back
 	wrong, overlooked, regrets := 0, 0, 0
 	for range fills {
 		key := r.Uint64N(8000)

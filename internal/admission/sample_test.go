@@ -86,7 +86,7 @@ func TestAnUnseenKeyThatIsReportedIsAFalsePositive(t *testing.T) {
 	l := newLab(t, 2, 0)
 	l.see(1, 2)
 	l.want(1, 1, 0)
-	l.see(1, 2) // by now it was sighted
+	l.see(1, 2) // the key was sighted before
 	l.want(1, 1, 0)
 	l.rotate()
 	l.rotate()

@@ -17,7 +17,7 @@ type entry struct {
 	hi, lo uint64
 	past   keyHistory
 	begun  uint64 // sightings begun, never 0 in use
-	active uint32 // those not yet ended
+	active uint32 // sightings not yet ended
 }
 
 const (

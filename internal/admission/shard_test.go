@@ -115,7 +115,7 @@ func TestShardAgreesWithAMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		sh := &newShards(16 * shardCount)[0]
-		model := map[uint64]bool{} // by key: to be kept
+		model := map[uint64]bool{} // keys to be kept
 		for range 100 {
 			key := r.Uint64N(40)
 			hi, lo := key*key<<4, key // homes collide

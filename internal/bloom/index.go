@@ -12,7 +12,7 @@ package bloom
 // Probes belongs to one caller.
 type Probes struct {
 	at, step uint64
-	grow     uint64 // as in bend; one word, for the compiler keeps four in registers and not five
+	grow     uint64 // growth of step, which bend defines; one word, for the compiler keeps four in registers and not five
 	m        uint64
 }
 

@@ -9,8 +9,8 @@ import (
 // rule gives the k cells of a key.
 type rule func(hi, lo, m uint64, k int) []uint64
 
-// by is the rule that a Rule states.
-func by(r Rule) rule {
+// ruleOf returns the rule that a Rule states.
+func ruleOf(r Rule) rule {
 	return func(hi, lo, m uint64, k int) []uint64 {
 		p := r.Probes(hi, lo, m)
 		cells := make([]uint64, k)
@@ -65,7 +65,7 @@ func TestRulesSpreadAndTheNaiveOneDoesNot(t *testing.T) {
 	const k, limit = 8, 63 + 6*11.2
 	for _, m := range []uint64{100_003, 1 << 17, 98_304, 220_741} {
 		for r := range rules {
-			if got := uneven(by(r), m, k); got > limit {
+			if got := uneven(ruleOf(r), m, k); got > limit {
 				t.Errorf("m=%d, %v: got a chi-square of %.0f, want at most %.0f", m, r, got, limit)
 			}
 		}
@@ -101,7 +101,7 @@ func TestKeysThatShareTheFirstCellShareNoMore(t *testing.T) {
 	for _, m := range []uint64{100_003, 1 << 17} {
 		for r := range rules {
 			// Further cells meet with a chance of k^2/m, 0.0006.
-			if got := shared(by(r), m, k); got < 1 || got > 1.01 {
+			if got := shared(ruleOf(r), m, k); got < 1 || got > 1.01 {
 				t.Errorf("m=%d, %v: got %v cells in common, want the first and hardly another", m, r, got)
 			}
 		}
@@ -117,7 +117,7 @@ func TestProbesAreDistinct(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))
 		repeats := 0
 		for range keys {
-			repeats += k - distinct(by(r)(random.Uint64(), random.Uint64(), m, k))
+			repeats += k - distinct(ruleOf(r)(random.Uint64(), random.Uint64(), m, k))
 		}
 		// k(k-1)/2 pairs of independent choices meet with a chance of 1/m each.
 		expected := float64(keys) * k * (k - 1) / 2 / m
@@ -142,11 +142,11 @@ func TestOnlyDoubleHashingFoldsOnAStepThatDividesTheArray(t *testing.T) {
 	f := func(m uint64, step string, lo uint64, folded int) {
 		t.Helper()
 		for _, r := range []Rule{RuleEnhanced, RuleSquare} {
-			if got := distinct(by(r)(1<<40, lo, m, k)); got < k-1 {
+			if got := distinct(ruleOf(r)(1<<40, lo, m, k)); got < k-1 {
 				t.Errorf("m=%d, step %s, %v: got %d distinct cells of %d, want at least %d", m, step, r, got, k, k-1)
 			}
 		}
-		if got := distinct(by(RuleDouble)(1<<40, lo, m, k)); got != folded {
+		if got := distinct(ruleOf(RuleDouble)(1<<40, lo, m, k)); got != folded {
 			t.Errorf("m=%d, step %s, double: got %d distinct cells, want %d", m, step, got, folded)
 		}
 	}
@@ -165,7 +165,7 @@ func TestProbesFollowTheFormulaAndStayInRange(t *testing.T) {
 		for _, m := range []uint64{MinCells, 65, 1000, 1<<33 + 7, MaxCells} {
 			for _, corner := range []uint64{0, 1 << 63, 1<<64 - 1, random.Uint64()} {
 				hi, lo := corner, random.Uint64()|corner
-				for i, got := range by(r)(hi, lo, m, MaxProbes) {
+				for i, got := range ruleOf(r)(hi, lo, m, MaxProbes) {
 					if want := formula(r, hi, lo, m, int64(i)); got != want || got >= m {
 						t.Fatalf("%v, m=%d probe %d: got cell %d, want %d, below m", r, m, i, got, want)
 					}

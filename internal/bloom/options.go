@@ -52,7 +52,7 @@ type Options struct {
 
 // OptionError is one option with a value that cannot work.
 type OptionError struct {
-	Option string // as in the configuration, such as "capacity"
+	Option string // name in the configuration, such as "capacity"
 	Value  any
 	Want   string
 }
@@ -133,10 +133,10 @@ func (o Options) generationRate() float64 {
 // costs some kilobytes.
 const minSizedKeys = 1024
 
-// NextCapacity returns the number of keys to make a generation for that is to hold
-// keys of them, when the one before was made for before. While that is enough, and
-// not twice as much, it stays: generations of one size can take each other's place.
-// Else there is a quarter to spare, for a limit that moves a little.
+// NextCapacity returns the number of keys that a generation is made for when it shall
+// hold keys, and the previous one was made for before. It returns before if that is enough
+// and at most twice as much: generations of one size can take each other's place.
+// Otherwise it adds a quarter, for a limit that moves a little.
 func NextCapacity(before, keys int64) int64 {
 	if keys <= before && keys >= before/2 {
 		return before

@@ -83,16 +83,16 @@ type Form[T Generation, V any] struct {
 // window is one published state; never written after that.
 type window[T Generation, V any] struct {
 	held           []T         // newest first
-	starts         []time.Time // of each one held
+	starts         []time.Time // start of each generation in held
 	oldest, newest uint64      // serial numbers of the last and the first one held
 	view           V
-	bytes          int64 // of all generations, one that is being cleared included
+	bytes          int64 // bytes of all generations, one that is being cleared included
 }
 
-// NewRing returns a ring of the given generations, newest first, which are its
-// own from now on; starts says when each began. The master is full at limit keys, or
-// when it has no more room. It panics where there are not MinGenerations to
-// MaxGenerations of them, or not as many starts.
+// NewRing returns a ring of the generations in held, newest first, which belong to it
+// from now on; starts says when each began. The newest generation, the master, is full at limit keys, or
+// when it has no more room. NewRing panics if held has fewer than MinGenerations or more than
+// MaxGenerations, or if starts has another length.
 func NewRing[T Generation, V any](held []T, starts []time.Time, limit int64, form Form[T, V]) *Ring[T, V] {
 	if len(held) < MinGenerations || len(held) > MaxGenerations || len(starts) != len(held) {
 		panic(fmt.Sprintf("bloom: ring of %d generations and %d starts: want %d to %d of both",

@@ -327,7 +327,7 @@ func TestAGenerationDoesNotBeginAfterItsSave(t *testing.T) {
 // Every rotation during a save takes one generation out of the state, unless it
 // has been written already, and never leaves half of one.
 func TestASaveOvertakenByRotationsSavesWholeGenerations(t *testing.T) {
-	const pieces = 3 // of a generation
+	const pieces = 3 // pieces of a generation
 	f := func(generation, piece, rotations int, wantWhole ...bool) {
 		t.Helper()
 		r := filledRing(largeState, 50)

@@ -5,7 +5,7 @@ import "testing"
 // Clearing 100 million bits beside busy goroutines took seconds: it let all others run after each of 400 slices, up to 10 ms each.
 func TestClearingLetOthersRunHundredsOfTimes(t *testing.T) {
 	const bits, mostSlices, mostBytes = 100_000_000, 3, 4 << 20
-	f := func(words int) { // of a unit
+	f := func(words int) { // sweeps a unit of that many words
 		t.Helper()
 		units, slices, next := bits/64/words+1, 0, 0
 		for from, to := range Slices(units, words) {

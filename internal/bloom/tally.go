@@ -10,7 +10,7 @@ import (
 const (
 	keysPerStripe = 4096
 	maxStripes    = 64
-	keysPerLook   = 16384 // of capacity, for each key between two looks
+	keysPerLook   = 16384 // keys of capacity for each key between two looks
 	maxLook       = 64
 )
 
@@ -20,7 +20,7 @@ const (
 // All methods are safe for concurrent use. A Sum that races with Add may or may
 // not have the key; at rest it is exact.
 type Tally struct {
-	stripes []stripe // as many as a power of two
+	stripes []stripe // a power of two
 	look    int64    // a stripe asks for a look at every look-th key; a power of two
 }
 

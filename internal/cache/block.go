@@ -226,7 +226,7 @@ func (o *Object) copyTo(words []uint64) *Object {
 // copyBlock copies from, but for its marks, into o, which is new.
 func (o *Object) copyBlock(from *Object) {
 	o.copyFacts(from)
-	n := uint32(from.bodyAt()) + from.bodyBytes //nolint:gosec // as before
+	n := uint32(from.bodyAt()) + from.bodyBytes //nolint:gosec // bodyAt fits a block, as above
 	copy(o.slice(0, n), from.slice(0, n))
 }
 
@@ -237,7 +237,7 @@ func (o *Object) withContent(c Content, pin *pinned.Body) *Object {
 	next.copyFacts(o)
 	next.form |= formApart
 	next.bodyBytes = 0
-	copy(next.slice(0, uint32(n)), o.slice(0, uint32(n))) //nolint:gosec // as before
+	copy(next.slice(0, uint32(n)), o.slice(0, uint32(n))) //nolint:gosec // n is at most bodyAt, as above
 	return next
 }
 

@@ -147,7 +147,7 @@ func (d *diskTier) touch(o *Object) {
 func (d *diskTier) touchMarker(name []byte) {
 	h := d.markerHash(name)
 	if !d.Holds(h) {
-		h = d.hash(name) // of an earlier version
+		h = d.hash(name) // an earlier version wrote it under this hash
 	}
 	d.Touch(h)
 }

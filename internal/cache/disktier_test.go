@@ -117,7 +117,7 @@ func TestVariantsOnDiskAreFoundByTheirMarker(t *testing.T) {
 			t.Errorf("%q: found %v, want %v", values, o != nil, want)
 		}
 	}
-	forget := func() { // as another process knows nothing of it
+	forget := func() { // another process knows nothing of it
 		t.Helper()
 		s = newStoreOf(t, func() Options { o := usualOptions(); o.Disk = d; return o }())
 	}
@@ -439,7 +439,7 @@ type diskRun struct {
 	t        *testing.T
 	s        *Store
 	plain    map[string]uint64            // the version of what a URL has without Vary
-	variants map[string]map[string]uint64 // of each variant by any field
+	variants map[string]map[string]uint64 // hash of each variant under each field
 	staged   map[string]uint64
 }
 

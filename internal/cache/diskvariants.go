@@ -19,7 +19,7 @@ import (
 
 // diskVariant is a variant on the disk.
 type diskVariant struct {
-	hash uint64 // of its name, with the disk's seed
+	hash uint64 // hash of its name under the disk's seed
 	key  Key
 }
 
@@ -32,9 +32,9 @@ type diskVariants struct {
 }
 
 const (
-	diskVariantBytes = 32 // of the index, for one variant
-	diskListBytes    = 64 // of the index, for a list
-	listedBytes      = 24 // of a marker, for one variant
+	diskVariantBytes = 32 // bytes of the index for one variant
+	diskListBytes    = 64 // bytes of the index for a list
+	listedBytes      = 24 // bytes of a marker for one variant
 	listShare        = 8
 
 	// toldLonger is by how many seconds a marker has a list of names longer of use than it is, so that not every
@@ -83,7 +83,7 @@ func (s *Store) loadVariantList(w *written) {
 		return
 	}
 	changes := d.changesOf(url).Load()
-	if e, list := d.peekMarker(d.hash(name), name); e != nil { // of an earlier version
+	if e, list := d.peekMarker(d.hash(name), name); e != nil { // an earlier version wrote it
 		s.mergeVariantList(e, listsIn(e), list, changes)
 	}
 }

@@ -274,7 +274,7 @@ func TestAVariantOfALostMarkerDoesNotComeBack(t *testing.T) {
 			en, de := variant("/v", "en", 500, "Accept-Language"), variant("/v", "de", 500, "Accept-Language")
 			en.Born, de.Born = 3, 5
 			mustPut(t, s, en)
-			d.Remove(s.disk.markerHash([]byte("/v"))) // as if its segment had left
+			d.Remove(s.disk.markerHash([]byte("/v"))) // like a marker whose segment has left
 			o := usualOptions()
 			o.Disk = d
 			s = newStoreOf(t, o)

@@ -72,7 +72,7 @@ type Entry struct {
 type weight struct {
 	head    int64 // all but the content, with the Store's overhead
 	content int64
-	record  int64 // of a variant: the record of its URL, without any variant; else 0
+	record  int64 // for a variant, the record of its URL without any variant; else 0
 }
 
 func (w weight) all() int64 { return w.head + w.content }

@@ -199,7 +199,7 @@ func stagedNames(s *Store) (names []string) {
 // must be all ever put, and ristretto's sum with ours. No write may be in progress.
 func checkBooks(tb testing.TB, s *Store, names map[string]Key) {
 	tb.Helper()
-	var objects, cost [Stage + 1]int64 // by tier
+	var objects, cost [Stage + 1]int64 // indexed by tier
 	for name, k := range names {
 		e, tier := findIn(s, k, []byte(name))
 		objects[tier]++

@@ -30,8 +30,8 @@ func (s *Store) HitParts() (p HitParts) {
 	s.main.some(mostSampled, func(o *Object) { main.note(o, o.cost()) })
 	s.stage.items.some(mostSampled, func(o *Object) { staged.note(o, o.weight().staged()) })
 	objects, bytes := s.window.count.Load(), s.window.bytes.Load()
-	p.Memory = window.of(objects, bytes).plus(main.of(s.books.objects.Load()-objects, s.books.bytes.Load()-bytes))
-	p.Stage = staged.of(s.stage.books.objects.Load(), s.stage.books.bytes.Load())
+	p.Memory = window.extended(objects, bytes).plus(main.extended(s.books.objects.Load()-objects, s.books.bytes.Load()-bytes))
+	p.Stage = staged.extended(s.stage.books.objects.Load(), s.stage.books.bytes.Load())
 	if s.disk != nil {
 		p.Disk = s.disk.hitPart()
 	}
@@ -59,8 +59,8 @@ func (h *hitSample) note(o *Object, bytes int64) {
 	}
 }
 
-// of extends the sample to a tier that holds so many objects and bytes.
-func (h *hitSample) of(objects, bytes int64) HitPart {
+// extended returns the sample extended to a tier that holds so many objects and bytes.
+func (h *hitSample) extended(objects, bytes int64) HitPart {
 	return HitPart{part(h.hitObjects, h.objects, objects), part(h.hitBytes, h.bytes, bytes), h.objects}
 }
 

@@ -27,7 +27,7 @@ type record struct {
 	name  []byte                     // the URL part of the canonical key
 	first [1]varyList                // the lists, while there is only one
 	lists atomic.Pointer[[]varyList] // in the order in which they came; nil: first
-	keys  []Key                      // of the variants, oldest first; some may have left
+	keys  []Key                      // keys of the variants, oldest first; some may have left
 	aged  int64                      // the second at which their uses were halved last; 0: never
 	disk  *diskVariants              // nil: there is no disk
 }

@@ -76,7 +76,7 @@ func TestVariantsAlreadyGoneAreStruckOffFirst(t *testing.T) {
 	mustPut(t, s, first)
 	mustPut(t, s, second)
 	s.mu.Lock()
-	s.removeLocked(second.Key, []byte("/a"), capacity) // as an eviction would
+	s.removeLocked(second.Key, []byte("/a"), capacity) // what an eviction would do
 	s.mu.Unlock()
 	mustPut(t, s, variant("/a", "3", 8, "Accept"))
 	if !holds(s, "/a\x001") || !holds(s, "/a\x003") {

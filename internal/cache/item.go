@@ -6,7 +6,7 @@ package cache
 const (
 	markAsked = 1 << 31     // set once a look-up has returned it
 	oneTick   = 1 << 24     // ticks with a look-up, from here up, to mostTicks or a few more; see ranked.go
-	usesMask  = oneTick - 1 // of a variant: the number of look-ups, up to mostUses or a few more; see leastUsedLocked
+	usesMask  = oneTick - 1 // number of look-ups of a variant, up to mostUses or a few more; see leastUsedLocked
 
 	ticksMask = markAsked - oneTick
 	mostTicks = 16 * oneTick

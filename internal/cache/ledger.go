@@ -28,7 +28,7 @@ type ledger struct {
 	writes, writeBytes atomic.Int64
 	objects, bytes     atomic.Int64 // held
 	gone               [departures]atomic.Int64
-	neverHit           atomic.Int64 // of the departed
+	neverHit           atomic.Int64 // departed objects without a hit
 	outweighed         atomic.Int64 // see Outweighed
 	evicted            evicted.Counter
 	ages               [evictions]ages

@@ -29,7 +29,7 @@ func TestMemoryThatIsGivenBackIsNobodysContent(t *testing.T) {
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {
-			var kept []*Object // as a flight keeps them
+			var kept []*Object // what a flight would keep
 			for i := range 200 {
 				url := fmt.Sprintf("/%d", (g+i)%len(sizes))
 				o, _ := s.Load(sum(url), []byte(url))

@@ -162,7 +162,7 @@ func (s *Store) TakesVary(e *Entry) bool {
 	if slot == nil || !bytes.Equal(slot.value.name, e.urlName()) {
 		return len(e.Vary) <= mostNames
 	}
-	if lists := slot.value.all(); listOf(lists, e.Vary) >= 0 || fits(lists, e.Vary) { // as a rule
+	if lists := slot.value.all(); listOf(lists, e.Vary) >= 0 || fits(lists, e.Vary) { // the usual case
 		return true
 	}
 	s.mu.Lock()
@@ -179,7 +179,7 @@ func (s *Store) takesListOfLocked(o *Object) bool {
 	switch {
 	case slot == nil:
 		return strings.Count(o.vary(), varySeparator) < mostNames
-	case slot.value.describes(o): // as a rule
+	case slot.value.describes(o): // the usual case
 		return true
 	}
 	return s.takesListLocked(o.URL(), o.URLName(), o.Vary(), o.ResponseTime())

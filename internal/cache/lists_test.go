@@ -11,8 +11,8 @@ import (
 	"edgeproxy/internal/test/testkit"
 )
 
-// by returns a variant of /v by these names, with a value that says which.
-func by(value string, names ...string) *Entry {
+// varying returns a variant of /v that varies by these names, with a value that says which.
+func varying(value string, names ...string) *Entry {
 	return variant("/v", strings.Join(names, ",")+"="+value, 100, names...)
 }
 
@@ -40,11 +40,11 @@ func lost(s *Store, all []*Entry) (names []string) {
 func shapes() map[string][]*Entry {
 	var prefix, crossing, alternating []*Entry
 	for i := range 10 {
-		prefix = append(prefix, by(fmt.Sprint(i), "Accept-Language"))
-		crossing = append(crossing, by(fmt.Sprint(i), "Accept", "Accept-Language"), by(fmt.Sprint(i), "Accept-Language", "Origin"))
-		alternating = append(alternating, by(fmt.Sprint(i), "X-Mode", "X-One"), by(fmt.Sprint(i), "X-Mode", "X-Two"))
+		prefix = append(prefix, varying(fmt.Sprint(i), "Accept-Language"))
+		crossing = append(crossing, varying(fmt.Sprint(i), "Accept", "Accept-Language"), varying(fmt.Sprint(i), "Accept-Language", "Origin"))
+		alternating = append(alternating, varying(fmt.Sprint(i), "X-Mode", "X-One"), varying(fmt.Sprint(i), "X-Mode", "X-Two"))
 	}
-	prefix = append(prefix, by("o", "Accept-Language", "Origin"))
+	prefix = append(prefix, varying("o", "Accept-Language", "Origin"))
 	none := append(slices.Clone(prefix), plain("/v", 1, 100))
 	return map[string][]*Entry{"a prefix": prefix, "crossing": crossing, "alternating": alternating, "and none": none}
 }
@@ -126,14 +126,14 @@ func TestMoreNamesThanAURLMayVaryBy(t *testing.T) {
 		e.ResponseTime, e.Policy.Lifetime = time.Unix(1_800_000_000, 0), time.Hour
 		return e
 	}
-	f("nine names", nil, by("1", names...))
-	f("a ninth name", []*Entry{useful(by("1", names[:7]...)), useful(by("1", "H"))}, useful(by("1", "I")))
-	f("a list that crosses", []*Entry{useful(by("1", names[:5]...))}, useful(by("1", names[4:]...)))
+	f("nine names", nil, varying("1", names...))
+	f("a ninth name", []*Entry{useful(varying("1", names[:7]...)), useful(varying("1", "H"))}, useful(varying("1", "I")))
+	f("a list that crosses", []*Entry{useful(varying("1", names[:5]...))}, useful(varying("1", names[4:]...)))
 	var lists []*Entry
 	for i := range mostLists {
-		lists = append(lists, useful(by("1", names[i])))
+		lists = append(lists, useful(varying("1", names[i])))
 	}
-	f("a ninth list", lists, useful(by("1", "A", "B")))
+	f("a ninth list", lists, useful(varying("1", "A", "B")))
 }
 
 // A list of names makes room for another when nothing that is stored by it can be used any more, or nothing is. That is how a site
@@ -145,11 +145,11 @@ func TestAListOfNoUseMakesRoomForAnother(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			s := newStoreOf(t, usualOptions())
-			e := by("1", old...)
+			e := varying("1", old...)
 			e.Serial, e.ResponseTime, e.Policy.Lifetime, e.Policy.Keep = 1, at, time.Minute, time.Minute
 			mustPut(t, s, e)
 			meanwhile(s, e)
-			next := by("1", "F", "G", "H", "I")
+			next := varying("1", "F", "G", "H", "I")
 			next.ResponseTime = at.Add(after)
 			if got := s.TakesVary(next); got != (want == Stored) {
 				t.Errorf("TakesVary: got %v", got)
@@ -179,7 +179,7 @@ func TestAListOfNoUseMakesRoomForAnother(t *testing.T) {
 	})
 	f("it has left", Stored, 0, 30*time.Second, func(s *Store, e *Entry) {
 		s.mu.Lock()
-		s.removeLocked(e.Key, []byte("/v"), capacity) // as an eviction would
+		s.removeLocked(e.Key, []byte("/v"), capacity) // what an eviction would do
 		s.mu.Unlock()
 	})
 }
@@ -191,14 +191,14 @@ func TestEverOtherNamesWipedNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var all []*Entry
 			for i := range 5 {
-				e := by(fmt.Sprint(i), "Accept-Language")
+				e := varying(fmt.Sprint(i), "Accept-Language")
 				e.ResponseTime, e.Policy.Lifetime = at, time.Hour
 				mustPut(t, s, e)
 				all = append(all, e)
 			}
 			refused := 0
 			for i := range 1000 {
-				e := by("x", fmt.Sprintf("X-%03d", i), fmt.Sprintf("X-%03d-%s", i, strings.Repeat("long", i%50)))
+				e := varying("x", fmt.Sprintf("X-%03d", i), fmt.Sprintf("X-%03d-%s", i, strings.Repeat("long", i%50)))
 				e.ResponseTime, e.Policy.Lifetime = at, time.Hour
 				if s.Put(e, nil) == VaryLimit {
 					refused++
@@ -223,7 +223,7 @@ func TestEverOtherNamesWipedNothing(t *testing.T) {
 func TestVariantsByAllListsAreBoundedTogether(t *testing.T) {
 	f := func(name string, s *Store, evicted func(Stats) int64) {
 		t.Run(name, func(t *testing.T) {
-			used := []*Entry{by("1", "A"), by("1", "A", "B")}
+			used := []*Entry{varying("1", "A"), varying("1", "A", "B")}
 			mustPut(t, s, used[0])
 			mustPut(t, s, used[1])
 			if s.disk != nil { // hits of records that are not written yet do not count
@@ -239,7 +239,7 @@ func TestVariantsByAllListsAreBoundedTogether(t *testing.T) {
 				}
 			}
 			for i := range 50 {
-				mustPut(t, s, by(fmt.Sprint("odd", i), [][]string{{"A"}, {"A", "B"}, {"C"}}[i%3]...))
+				mustPut(t, s, varying(fmt.Sprint("odd", i), [][]string{{"A"}, {"A", "B"}, {"C"}}[i%3]...))
 			}
 			if got := lost(s, used); got != nil {
 				t.Errorf("lost %q, which others ask for", got)
@@ -277,7 +277,7 @@ func TestMarkersOfAnEarlierVersion(t *testing.T) {
 	f := func(name string, next *Entry) {
 		t.Run(name, func(t *testing.T) {
 			s, d := newStoreOnDisk(t, usualOptions())
-			all := []*Entry{by("1", "A"), by("2", "A")}
+			all := []*Entry{varying("1", "A"), varying("2", "A")}
 			for _, e := range all {
 				mustPut(t, s, e)
 			}
@@ -306,8 +306,8 @@ func TestMarkersOfAnEarlierVersion(t *testing.T) {
 		})
 	}
 	f("alone", nil)
-	f("one more variant", by("3", "A"))
-	f("by other names", by("1", "B"))
+	f("one more variant", varying("3", "A"))
+	f("by other names", varying("1", "B"))
 	f("without Vary", plain("/v", 1, 100))
 }
 
@@ -327,7 +327,7 @@ func TestAMarkerThatWasNotReadIsNotLost(t *testing.T) {
 	t.Cleanup(d.Close)
 	o := usualOptions()
 	o.Disk = d
-	all := []*Entry{by("1", "A"), by("1", "A", "B")}
+	all := []*Entry{varying("1", "A"), varying("1", "A", "B")}
 	s := newStoreOf(t, o)
 	for _, e := range all {
 		mustPut(t, s, e)
@@ -335,22 +335,22 @@ func TestAMarkerThatWasNotReadIsNotLost(t *testing.T) {
 	b := &blind{Disk: d, to: s.disk.markerHash([]byte("/v"))}
 	o.Disk = b
 	s = newStoreOf(t, o)
-	if got := s.Put(by("1", "C"), nil); got != DiskBusy {
+	if got := s.Put(varying("1", "C"), nil); got != DiskBusy {
 		t.Errorf("got %v, want %v", got, DiskBusy)
 	}
 	b.to = 0
 	if got := lost(s, all); got != nil {
 		t.Errorf("lost %q", got)
 	}
-	mustPut(t, s, by("1", "C"))
+	mustPut(t, s, varying("1", "C"))
 }
 
 func TestLookingUpListsAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "the race detector pads allocations")
 	s := newStoreOf(t, usualOptions())
-	mustPut(t, s, by("1", "A"))
-	mustPut(t, s, by("1", "A", "B"))
-	mustStage(t, s, by("1", "C"))
+	mustPut(t, s, varying("1", "A"))
+	mustPut(t, s, varying("1", "A", "B"))
+	mustStage(t, s, varying("1", "C"))
 	name, url := []byte("/v"), sum("/v")
 	if n := testing.AllocsPerRun(1000, func() {
 		l := s.Vary(url, name)
@@ -362,7 +362,7 @@ func TestLookingUpListsAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
 	}
-	known := by("2", "A", "B")
+	known := varying("2", "A", "B")
 	if n := testing.AllocsPerRun(1000, func() { s.TakesVary(known) }); n != 0 {
 		t.Errorf("TakesVary: got %v allocations, want 0", n)
 	}

@@ -98,7 +98,7 @@ func (s *Store) mergeMarker(r *diskRecord, f *onDisk, changes uint32) (vary List
 // diskRecord is a decoded record of the disk, without its content. It does not change.
 type diskRecord struct {
 	marker  *Entry     // nil: the record is no marker
-	lists   []varyList // of the marker
+	lists   []varyList // lists of the marker
 	head    *Object    // nil: the record is a marker
 	patch   disk.Patch
 	patched bool

@@ -18,8 +18,8 @@ import (
 type model struct {
 	stageBytes int64
 	staged     []*landing          // oldest first
-	memory     map[string]*landing // by name; main may have given it up
-	want       TierStats           // of the stage
+	memory     map[string]*landing // landings under their name; main may have given one up
+	want       TierStats           // expected statistics of the stage
 	unasked    int64               // landings in memory that no look-up has returned
 }
 

@@ -44,7 +44,7 @@ func TestSimultaneousPromotionsCountOnce(t *testing.T) {
 // stores. Nothing is evicted here: all fits. Each round has a URL of its own, since
 // what was admitted is not staged again.
 func TestMovingIsNeverAMiss(t *testing.T) {
-	const rounds = 900 // as many URLs as the index has room for
+	const rounds = 900 // so many URLs have room in the index
 	f := func(what, values string, fresh func(url string) *Entry) {
 		t.Helper()
 		s := newStoreOf(t, Options{MaxBytes: 8 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 1 << 20})
@@ -125,7 +125,7 @@ func TestStagedEntryIsFoundWhileItsPromotionMakesRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := s.main.keeper.(*sampled) //nolint:forcetypeassert // as asked for
+	k := s.main.keeper.(*sampled) //nolint:forcetypeassert // the options ask for it
 	t.Cleanup(k.cache.Close)
 	k.cache = refuse
 	s.limits.windowBytes, s.limits.offerBytes = s.window.bytes.Load(), 0 // full

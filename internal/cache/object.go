@@ -25,7 +25,7 @@ type Object struct {
 	serial, born uint64
 	received     int64 // see epoch.go
 	initialAge   time.Duration
-	spans        [spanCount]uint32 // of the Policy, in seconds; not with formWide
+	spans        [spanCount]uint32 // spans of the Policy, in seconds; not with formWide
 	nameBytes    uint32
 	headerBytes  uint32
 	bodyBytes    uint32 // length of the content within the block

@@ -78,14 +78,14 @@ const (
 	minIndexBytes = 16 << 10
 	smallShare    = 8
 
-	bytesPerChain = 1024 // of the window's table, and of the stage's: 0.8 to 1.6 % of each
+	bytesPerChain = 1024 // bytes of the tables of window and stage for each chain: 0.8 to 1.6 % of each
 )
 
 type limits struct {
 	maxBytes, maxObjectBytes           int64
 	stageBytes, memoryBytes            int64 // together maxBytes
 	windowBytes, indexBytes, mainBytes int64 // with offerBytes and renewedBytes, together memoryBytes
-	offerBytes                         int64 // of entries that move to the main part together
+	offerBytes                         int64 // bytes of entries that move to the main part together
 	maxDiskObjectBytes                 int64 // 0: none above maxObjectBytes
 	renewedBytes                       int64 // 0 without a disk
 	maxVariants                        int

@@ -36,7 +36,7 @@ func patchOf(e, renewed *Entry) (p disk.Patch, ok bool) {
 	for i, d := range patchedSpans(renewed) {
 		le.PutUint32(p[12+4*i:], uint32(*d/time.Second)) //nolint:gosec // sameResponse detects what does not fit
 	}
-	le.PutUint64(p[24:], uint64(at.Unix())) //nolint:gosec // as before
+	le.PutUint64(p[24:], uint64(at.Unix())) //nolint:gosec // a time after 1970, as above
 	return p, sameResponse(patched(e, p), renewed)
 }
 

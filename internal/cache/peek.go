@@ -48,7 +48,7 @@ func (s *Store) PeekVary(url Key, name []byte) (l Lists) {
 	}
 	e, _ := s.disk.peekMarker(s.disk.markerHash(name), markerName(name))
 	if e == nil {
-		e, _ = s.disk.peekMarker(s.disk.hash(name), name) // of an earlier version
+		e, _ = s.disk.peekMarker(s.disk.hash(name), name) // an earlier version wrote it
 	}
 	if e != nil && e.Key == url {
 		l.held = listsIn(e)

@@ -93,7 +93,7 @@ func TestPeekOnDiskIsNoHit(t *testing.T) {
 	mustPut(t, s, variant("/v", "de", 1<<10, "X-Lang"))
 	f := func(when string) {
 		before := d.Stats()
-		for range 20 { // as often as would bring it to memory
+		for range 20 { // often enough to bring it to memory
 			o, place := s.Peek(sum("/a"), []byte("/a"))
 			if o == nil || place != OnDisk || string(contentBytes(t, o)) != string(body(7, 1<<10)) {
 				t.Fatalf("%s: got %v in %q, want it from the disk", when, o, place)

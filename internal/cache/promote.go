@@ -37,7 +37,7 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 		o.used.Store(s.ranked.tick.Load())
 	}
 	s.stage.makeRoom(o.weight().staged(), o.key)
-	s.clearLocked(o) // of the memory tier at most a record whose variants are gone
+	s.clearLocked(o) // the memory tier has at most a record whose variants are gone
 	s.stage.land(o)
 	return Stored
 }

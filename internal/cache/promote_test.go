@@ -158,7 +158,7 @@ func TestWhatIsGoneFromMemorySupersedesNothing(t *testing.T) {
 		s := newStagedStore(t, 64<<10)
 		mustPut(t, s, gone)
 		s.mu.Lock()
-		s.removeLocked(gone.Key, []byte("/a"), capacity) // as an eviction would
+		s.removeLocked(gone.Key, []byte("/a"), capacity) // what an eviction would do
 		s.mu.Unlock()
 		mustStage(t, s, e)
 		if got := tierOf(s, string(e.Name)); got != Stage {
@@ -268,7 +268,7 @@ func TestVariantsGoneFromMemoryLeaveTheirPlaceToStagedOnes(t *testing.T) {
 	gone := variant("/a", "1", 8, "Accept")
 	mustPut(t, s, gone)
 	s.mu.Lock()
-	s.removeLocked(gone.Key, []byte("/a"), capacity) // as an eviction would
+	s.removeLocked(gone.Key, []byte("/a"), capacity) // what an eviction would do
 	s.mu.Unlock()
 	mustStage(t, s, variant("/a", "2", 8, "Accept"))
 }

@@ -16,7 +16,7 @@ type written struct {
 	room        *[]uint64 // the scratch block of head; nil: none
 	name, block []byte    // the record's, which the disk keeps
 	body        []byte
-	buffer      *buffer.Buffer // of body; nil: it is of no Buffer
+	buffer      *buffer.Buffer // the Buffer that has body; nil: there is none
 	hash        uint64
 	markerHash  uint64 // with Vary: of the marker that goes with it
 }

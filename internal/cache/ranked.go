@@ -19,11 +19,11 @@ import (
 type ranked struct {
 	main    *mainPart
 	chains  []atomic.Uint32      // a power of two; the first number of each chain, 0: it is empty
-	links   table[atomic.Uint64] // by number: the low word of Key.Hi in the upper half, the next number in the lower
+	links   table[atomic.Uint64] // under its number: the low word of Key.Hi in the upper half, the next number in the lower
 	leaves  atomic.Uint64        // how many have left so far
-	ranking *eviction.Ranking    // of numbers
-	costs   []int64              // by number, at which it was taken in
-	until   []uint32             // by number, the second from which an entry is of no use; 0: there is no entry, or nobody knows
+	ranking *eviction.Ranking    // ranking of the numbers
+	costs   []int64              // cost under each number, at which it was taken in
+	until   []uint32             // under each number, the second from which its entry is of no use; 0: there is no entry, or nobody knows
 	hand    uint32               // the number that is looked at next for that
 	now     func() time.Time     // nil: nothing is ever of no use
 	bytes   int64                // sum of the costs of what is held

@@ -32,17 +32,17 @@ const (
 // blocks holds the Objects of the main part and the window, each under a number. Anyone may call at, the rest is the
 // writer's.
 type blocks struct {
-	places  table[atomic.Uint64]          // by the number of an Object: where it lies; 0: nowhere
+	places  table[atomic.Uint64]          // where the Object with a number lies; 0: nowhere
 	alone   table[atomic.Pointer[Object]] // Objects in no region
 	regions table[atomic.Pointer[region]]
 
 	regionWords, smallWords int               // 0: there are no regions
 	open                    *region           // Objects that move are added to it
 	full                    [fillings]*region // lists of the other regions, by how much they hold
-	account                                   // of open and the regions in full
+	account                                   // account of open and the regions in full
 
 	landing  *region // new Objects are added to it; nil: there is none
-	landings account // of the landing regions
+	landings account // account of the landing regions
 }
 
 // account sums up some regions.

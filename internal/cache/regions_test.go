@@ -304,7 +304,7 @@ func TestALookUpThatMeetsAReplacementFindsIt(t *testing.T) {
 		t.Fatal("got nothing in main")
 	}
 	place := s.main.blocks.places.at(held.place)
-	was := place.Swap(0) // as if it had left since the look-up had its number
+	was := place.Swap(0) // the object leaves after the look-up has its number
 	if it, left := s.main.look(k); it != nil || !left {
 		t.Errorf("got %v and left %v, want nothing, since it has left", it, left)
 	}

@@ -72,7 +72,7 @@ func TestTooLargeForTheStageIsRefusedAndChangesNothing(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"/memory", "/staged"} {
-		head := plain(url, 2, 8<<10).Cost() - (8 << 10) // of one that lies in no region
+		head := plain(url, 2, 8<<10).Cost() - (8 << 10) // cost of a head that lies in no region
 		f("exactly the stage", plain(url, 2, int(16<<10-head)), true)
 		f("a byte more", plain(url, 2, int(16<<10-head)+1), false)
 		large := plain(url, 2, 8)

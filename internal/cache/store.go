@@ -11,10 +11,10 @@ import (
 // concurrent use.
 type Store struct {
 	limits limits
-	books  ledger // of the memory tier
+	books  ledger // books of the memory tier
 	window *clock[*Object]
 	main   *mainPart
-	ranked *ranked // of main; nil: it has ristretto
+	ranked *ranked // the ranking of main; nil: it has ristretto
 	index  *clock[*record]
 	stage  *stage
 	pinned *pinned.Total // nil: not counted
@@ -23,7 +23,7 @@ type Store struct {
 	renewed *clock[*renewal] // renewals of records on the disk
 
 	// guarded by mu; see share.go
-	shares  map[*Object]*share // by each of the Objects that have the same content
+	shares  map[*Object]*share // shares under each of the Objects that have the same content
 	orphans []*share           // shares whose host has left
 
 	inherited atomic.Int64 // how often a guest became a host; see Each

@@ -128,7 +128,7 @@ func TestEachMissedAnHeirThatMoved(t *testing.T) {
 		s.Each(func(o *Object) {
 			seen = seen || string(o.Name()) == name
 			if visits == moment {
-				s.Discard(host) // as a look-up does that finds it purged
+				s.Discard(host) // a look-up that finds it purged does so
 			}
 			visits++
 		})

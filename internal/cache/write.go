@@ -16,9 +16,9 @@ const (
 	Stored     Outcome = iota + 1
 	TooLarge           // see Takes and PutStage; the entry stored before stays
 	Purged             // unless said so; nothing was changed
-	Superseded         // of PutStage: an admitted entry has its place; nothing was changed
-	Joined             // of Put: stored, sharing the equal content of another variant
-	InDemand           // of Put: stored in memory, since the disk was busy and the key is in demand
+	Superseded         // from PutStage: an admitted entry has its place; nothing was changed
+	Joined             // from Put: stored, sharing the equal content of another variant
+	InDemand           // from Put: stored in memory, since the disk was busy and the key is in demand
 	DiskBusy           // the write queue of the Disk is full; nothing is stored under the key
 	OverRate           // the Disk's write rate is exceeded; nothing is stored under the key
 	VaryLimit          // the URL varies by too many lists or names: see TakesVary; the entry stored before stays

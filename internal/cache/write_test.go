@@ -100,7 +100,7 @@ func TestLandedEntryStaysForAWindowOfWrites(t *testing.T) {
 		for name, k := range names {
 			find(s, k, []byte(name))
 		}
-		mustPut(t, s, plain(fmt.Sprintf("/%04d", i), 0, bodyBytes-1)) // as large as /new
+		mustPut(t, s, plain(fmt.Sprintf("/%04d", i), 0, bodyBytes-1)) // each is as large as /new
 		if s.window.peek(landed.Key) == nil {
 			t.Fatalf("after %d writes: got it out of the window, want it in for %d", i+1, after)
 		}

@@ -24,7 +24,7 @@ func TestBackupServesWhileTheOthersAreOut(t *testing.T) {
 		k.set("a:80", nil)
 		k.set("b:80", nil)
 		for range 3 {
-			wantBody(t, o, get("/"), "ok") // of two tries in vain, and a third
+			wantBody(t, o, get("/"), "ok") // the third try, after two in vain
 		}
 		wantDialled(t, k, "a b c b a c a b c")
 		for range 3 {

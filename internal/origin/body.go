@@ -27,9 +27,9 @@ type Body struct {
 	chunks *chunked.Reader // src, if the body comes in chunks
 	status int
 	framed bool
-	keep   time.Duration // of the connection after a whole body; 0 without framing
+	keep   time.Duration // how long the connection is kept after a whole body; 0 without framing
 	begun  time.Time     // the request that it answers
-	trace  *Trace        // of it; nil: there is none
+	trace  *Trace        // trace of the request; nil: there is none
 
 	through io.ReadCloser // Read reads from it; nil: Read returns what the origin sends
 
@@ -42,7 +42,7 @@ type Body struct {
 type answer struct {
 	Response
 	body     Body
-	length   lengthReader // of body, where that has a length
+	length   lengthReader // reader of body, where that has a length
 	fieldBuf field.List   // memory for the fields of Response
 }
 
@@ -172,7 +172,7 @@ func (b *Body) TakeHere(p []byte) bool {
 		_ = b.Close()
 		return false
 	}
-	n, _ := b.c.br.Read(p) // of its buffer, which it does not have to fill
+	n, _ := b.c.br.Read(p) // bytes of its buffer, which it does not have to fill
 	l.left -= int64(n)
 	b.origin.metrics.received(n)
 	_ = b.end(io.EOF)
@@ -220,7 +220,7 @@ func (b *Body) end(cause error) error {
 		return err
 	}
 	defer b.origin.pool.free(b.c.server, b.c.client)
-	if b.err == io.EOF { //nolint:errorlint // as above
+	if b.err == io.EOF { //nolint:errorlint // a failure that wraps io.EOF is no end
 		b.c.retire()
 	} else {
 		b.c.close()

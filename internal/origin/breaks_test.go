@@ -105,8 +105,8 @@ func TestShortageOfOursIsNoFailureOfTheServer(t *testing.T) {
 			_, err := o.RoundTrip(t.Context(), get("/"))
 			wantKind(t, err, Overload)
 		}
-		time.Sleep(10 * time.Second) // of checks
-		synctest.Wait()              // those of the tenth second have ended too
+		time.Sleep(10 * time.Second) // ten checks
+		synctest.Wait()              // the checks of the tenth second have ended too
 		for _, s := range o.Stats(time.Now()).Servers {
 			if s.State != balance.Up {
 				t.Errorf("%s: got %v, want up", s.Address, s.State)

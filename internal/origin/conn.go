@@ -24,7 +24,7 @@ type conn struct {
 	server          *server      // whose slot it is in
 	client          netip.Prefix // who holds it, while it is in use
 	quiet           func() bool  // reports whether nothing has arrived that was not read; nil: it cannot be known
-	noWait          *turn        // of the socket, for reads that do not wait; nil: there were none
+	noWait          *turn        // the socket's turn, for reads that do not wait; nil: there were none
 	readsNoWait     bool         // reads do not wait
 	turn            *turn        // nil where there is none, as with TLS
 	idle            time.Duration
@@ -35,10 +35,10 @@ type conn struct {
 	address         netip.Addr
 	ends            time.Time // when it carries no more requests; zero: at no time
 	turnDeadline    time.Time // the deadline, where a turn has set it and nothing else since; else zero
-	text            []byte    // of the head being read
-	headBytes       int       // of the last head that was read, the empty line included
+	text            []byte    // text of the head being read
+	headBytes       int       // length of the last head that was read, the empty line included
 	out             []byte    // the bytes being sent
-	x               exchange  // that of a Call; empty else
+	x               exchange  // the exchange of a Call; else empty
 	turnOut         []byte    // not nil: the next read is a turn that sends this first
 	failed          error     // what the read of a turn has come to; the next read returns it
 	closeFunc       func()    // close; a method value made each time would be an allocation

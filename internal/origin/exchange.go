@@ -22,7 +22,7 @@ type exchange struct {
 	noBytes   bool          // not a byte came
 	keep      bool          // the connection may be used again: all heads say so, and the request was sent whole
 	unsent    bool          // a part of the request's body was not sent
-	sendErr   error         // of sending a request that has no body, or whose body is in memory (Request.Whole)
+	sendErr   error         // error of sending a request that has no body, or whose body is in memory (Request.Whole)
 	outIsHead bool          // c.out has what outgoing returns
 
 	head    head    // the one that came last: after run, the final one

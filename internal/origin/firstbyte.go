@@ -13,7 +13,7 @@ var firstByteBounds = [...]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .
 // FirstByte is how long an origin took to its first bytes, by buckets. The zero value has no response in it.
 type FirstByte struct {
 	Count int64         // responses
-	Sum   time.Duration // of all their times
+	Sum   time.Duration // sum of all their times
 
 	upTo [len(firstByteBounds)]int64 // how many took no longer than the bound
 }

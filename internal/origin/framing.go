@@ -20,8 +20,8 @@ const (
 // framing is where a response ends, and whether the connection outlives it.
 type framing struct {
 	end    delimiter
-	length int64 // of the body; -1: not known
-	keep   bool  // by what the response says
+	length int64 // length of the body; -1: not known
+	keep   bool  // the response lets the connection be kept
 }
 
 // frame decides the framing of h, the answer to a request with the given method

@@ -20,10 +20,10 @@ type h2Conns struct {
 	transport *http.Transport // speaks HTTP/2 on what is dialled here; it keeps and dials nothing
 
 	mu      sync.Mutex
-	conns   []*h2Conn     // that may get requests; never changed in place
+	conns   []*h2Conn     // connections that may get requests; never changed in place
 	open    int           // all that are not closed
 	making  chan struct{} // closed when the connection that is being made is there or has failed; nil: none is being made
-	failure *Error        // of the last connection made; nil: it did not fail
+	failure *Error        // failure of the last connection made; nil: it did not fail
 	retired bool          // no connection is kept
 }
 

@@ -30,7 +30,7 @@ func newH2Conns(o *Origin, s *server) *h2Conns {
 	t.Protocols.SetUnencryptedHTTP2(true) // the library does not know that there may be TLS below
 	// net/http has a copy of its own, which a window that is too large stops for ever.
 	if err := http2.ConfigureTransport(t); err != nil { //nolint:staticcheck // deprecated as net/http has that copy
-		panic("origin: " + err.Error()) // of what is configured already
+		panic("origin: " + err.Error()) // it fails only for a Transport that is configured already
 	}
 	return &h2Conns{origin: o, server: s, transport: t}
 }

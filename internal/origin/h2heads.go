@@ -49,7 +49,7 @@ type headChecker struct {
 	left   int    // bytes of the frame behind that, which are read as they come
 	fields *hpack.Decoder
 	block  headerBlock
-	ended  bool // behind what was read last nothing can be read
+	ended  bool // nothing can be read after what was read last
 }
 
 // newHeadChecker returns one whose header blocks have strings of at most longest bytes.

@@ -2,7 +2,7 @@ package origin
 
 import "net"
 
-// frameHeadBytes is the length of what a frame begins with, of which its length is the first three (RFC 9113 section 4.1).
+// frameHeadBytes is the length of a frame's header. The first three of its bytes are the length of the payload (RFC 9113 section 4.1).
 const frameHeadBytes = 9
 
 // prefaceConn is a connection that calls onPreface once its reader has processed the first frame. That is the server's

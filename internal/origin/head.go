@@ -12,7 +12,7 @@ const maxFields = 256
 
 // head is a parsed response head. Its strings are slices of the text parsed.
 type head struct {
-	minor  int // of HTTP/1.minor
+	minor  int // minor version, of HTTP/1.minor
 	status int // 100 to 999
 	reason string
 	fields field.List

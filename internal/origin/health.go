@@ -51,7 +51,7 @@ func (h *Health) validate() error {
 // checks asks the servers of an origin again and again, each in a goroutine.
 type checks struct {
 	origin  *Origin
-	ctx     context.Context //nolint:containedctx // of all checks
+	ctx     context.Context //nolint:containedctx // context of all checks
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }

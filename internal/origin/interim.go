@@ -14,9 +14,9 @@ const (
 
 // interimCount counts the interim responses of one request.
 type interimCount struct {
-	bytes       int64 // of all heads
+	bytes       int64 // length of all heads
 	passed      int   // how many were passed on
-	passedBytes int   // of their heads
+	passedBytes int   // length of the heads passed on
 }
 
 // add counts an interim response with a head of size bytes, and reports whether it is passed on. most is the limit of

@@ -342,7 +342,7 @@ func TestAnAddressThatHasLeftIsNotEjected(t *testing.T) {
 		k.set("b:80", once)
 		n.has("a")
 		time.AfterFunc(time.Second, func() { n.has("b") })
-		wantBody(t, o, get("/"), "ok") // of b, after the connect timeout of a
+		wantBody(t, o, get("/"), "ok") // the answer of b, after the connect timeout of a
 		wantStates(t, o, "app.test:80 (b) up")
 		if s := o.Stats(time.Now()); s.Leaving != 0 {
 			t.Errorf("got %+v, want no connection to a", s)

@@ -70,7 +70,7 @@ type Metrics struct {
 	refused     *prometheus.CounterVec
 
 	mu    sync.Mutex
-	names series.Names // of origins
+	names series.Names // names of origins
 }
 
 // NewMetrics creates the metrics and registers them with r; nil registers

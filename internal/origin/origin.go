@@ -26,7 +26,7 @@ type Origin struct {
 // to its end or close it.
 type Response struct {
 	Status int    // 200 to 999; 101 where Upgraded is not nil
-	Reason string // as sent, often empty
+	Reason string // reason phrase that was sent, often empty
 	// Header has canonical names, in the order received, hop-by-hop fields
 	// included, without Transfer-Encoding, and with one Content-Length at most.
 	// Its strings share memory with each other, not with any connection.

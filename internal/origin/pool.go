@@ -26,17 +26,17 @@ type pool struct {
 	metrics    *originMetrics
 	panics     *rescue.Counter
 	seed       maphash.Seed // for the hashes of targets whose requests failed; see targetOf
-	retryShare float64      // of the budget
+	retryShare float64      // retries that the budget allows, as a share of requests
 	byTarget   bool         // the policy is balance.Hash
 
 	mu       sync.Mutex
 	servers  []*server     // replaced as a whole, in the order of Options.Servers
 	unknown  map[int]error // indexes in Options.Servers of those whose members are not known: why the last lookup failed, nil if none has ended
-	gone     []*server     // that are no members any more, and had connections the last time that somebody looked
+	gone     []*server     // servers that are no members any more, and had connections the last time that somebody looked
 	balancer *balance.Balancer
 	loads    []balance.Load // for the balancer, filled anew each time
-	waiters  list.List      // of *waiter, the first to be served in front
-	shares   *client.Shares // of connections in use and waited for
+	waiters  list.List      // requests that wait, each a *waiter, the first to be served in front
+	shares   *client.Shares // each client's share of connections in use and waited for
 	budget   budget
 	closed   bool
 	retired  bool        // no connection is kept

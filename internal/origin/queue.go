@@ -23,7 +23,7 @@ type waiter struct {
 	// last of these failures. Both are nil for a new request.
 	exclude []*server
 	failure *Error
-	target  uint64        // of the request; see pool.target
+	target  uint64        // hash of the request's target; see pool.target
 	place   *list.Element // guarded by pool.mu; nil: the grant was sent, the place is gone
 }
 

@@ -16,7 +16,7 @@ type server struct {
 	name   string // for people; "" is Address
 	index  int    // in pool.servers; -1: it is a member no more, and gets no requests; guarded by pool.mu
 	tier   int    // for the balancer; guarded by pool.mu
-	share  int    // of a member, relative to the others; 0 is 1; guarded by pool.mu
+	share  int    // weight of a member, relative to the others; 0 is 1; guarded by pool.mu
 	limit  int
 	h2     *h2Conns                     // nil: it is asked by HTTP/1.1
 	left   atomic.Pointer[[]netip.Addr] // addresses that its name had; nil: none
@@ -44,7 +44,7 @@ type slot struct {
 
 // Change says that a server was taken out or brought back.
 type Change struct {
-	Server string // its address; of a member its name
+	Server string // its address, or its name if it is a member
 	State  balance.State
 	// Err is the failure of the last request or check. It is nil when the server is up, and
 	// when one of two reasons has ended but the server is still out for the other.
@@ -53,15 +53,15 @@ type Change struct {
 
 // ServerStats is what one server does now.
 type ServerStats struct {
-	Address string // of a member its name
+	Address string // address, or the name of a member
 	State   balance.State
 	// EjectedFor is how long until its next trial, if it is ejected.
 	EjectedFor   time.Duration
 	Weight       int
 	Backup       bool
 	Active, Idle int // connections, those being made included
-	Upgraded     int // those that speak another protocol now, beyond the limit of the others
-	HTTP2        int // those of HTTP/2; then Active counts requests, and none is Idle
+	Upgraded     int // upgraded connections, which speak another protocol now, beyond the limit of the others
+	HTTP2        int // connections of HTTP/2; if there are any, Active counts requests, and none is Idle
 }
 
 // Stats is what an Origin does now.

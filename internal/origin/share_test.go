@@ -12,8 +12,8 @@ import (
 
 var greedy, modest = netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32")
 
-// by is a GET on behalf of a client.
-func by(who netip.Prefix) *Request {
+// askedBy returns a GET on behalf of a client.
+func askedBy(who netip.Prefix) *Request {
 	r := get("/")
 	r.Client = who
 	return r
@@ -32,7 +32,7 @@ func TestOneClientLeavesOthersAQuarterOfTheConnections(t *testing.T) {
 	o := start(t, Options{MaxConnections: 16, QueueRequests: 10, QueueWait: time.Minute, ClientShare: 0.125}, each("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"))
 	var held []*Response
 	take := func(who netip.Prefix) error {
-		res, err := o.RoundTrip(t.Context(), by(who))
+		res, err := o.RoundTrip(t.Context(), askedBy(who))
 		if err == nil {
 			held = append(held, res)
 		}
@@ -89,7 +89,7 @@ func TestWhoWaitsHoldsAPlace(t *testing.T) {
 		errs := make(chan error, 5)
 		for range 5 {
 			go func() {
-				res, err := o.RoundTrip(t.Context(), by(greedy))
+				res, err := o.RoundTrip(t.Context(), askedBy(greedy))
 				if err == nil {
 					_ = res.Body.Close()
 				}
@@ -153,7 +153,7 @@ func TestAFailedRequestHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := inMemory(t, Options{MaxConnections: 16, ClientShare: 0.125}, func(_ int, p *peer) { p.request() })
 		for range 5 {
-			if _, err := o.RoundTrip(t.Context(), by(greedy)); err == nil {
+			if _, err := o.RoundTrip(t.Context(), askedBy(greedy)); err == nil {
 				t.Error("got an answer of a server that hangs up")
 			}
 		}

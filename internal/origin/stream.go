@@ -32,7 +32,7 @@ type stream struct {
 	upload    *streamUpload
 	sent      uploaded
 
-	interims chan interim // those to be passed on: at most MaxInterim, which is its capacity, so a send never waits
+	interims chan interim // interim responses to be passed on: at most MaxInterim, which is its capacity, so a send never waits
 	counted  interimCount // used only by the library's reading goroutine
 	heard    atomic.Bool  // something of an answer has come
 	wrote    atomic.Bool  // something of the request may have been sent

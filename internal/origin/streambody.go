@@ -21,8 +21,8 @@ type streamBody struct {
 	idle      time.Duration
 	end       time.Time // when the exchange has to be over; zero: any time
 	waitLimit waitLimit
-	ctx       context.Context //nolint:containedctx // that of the stream; its cause says why it has ended
-	left      int64           // of the length that the header says; below 0: it says none
+	ctx       context.Context //nolint:containedctx // context of the stream; its cause says why it has ended
+	left      int64           // bytes left of the length that the header says; below 0: it says none
 	stopped   bool            // the request was not sent whole
 	trailers  field.List
 }

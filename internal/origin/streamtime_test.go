@@ -280,7 +280,7 @@ func TestARetiredOriginByHTTP2AnswersAndCloses(t *testing.T) {
 		wg.Go(func() { wantBody(t, o, get("/"), "ok") })
 		synctest.Wait()
 		o.Retire()
-		wg.Go(func() { wantBody(t, o, get("/"), "ok") }) // that somebody has begun before
+		wg.Go(func() { wantBody(t, o, get("/"), "ok") }) // the connection is one that somebody has begun before
 		wg.Wait()
 		synctest.Wait()
 		if s := o.Stats(time.Now()); !s.Quiet() {

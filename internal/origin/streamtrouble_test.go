@@ -106,16 +106,16 @@ func TestOneClientLeavesOthersConnectionsByHTTP2(t *testing.T) {
 		})
 		var held []*Response
 		for range 13 {
-			res, err := o.RoundTrip(t.Context(), by(greedy))
+			res, err := o.RoundTrip(t.Context(), askedBy(greedy))
 			if err != nil {
 				t.Fatal(err)
 			}
 			held = append(held, res)
 		}
-		if _, err := o.RoundTrip(t.Context(), by(greedy)); !errors.Is(err, ErrShare) {
+		if _, err := o.RoundTrip(t.Context(), askedBy(greedy)); !errors.Is(err, ErrShare) {
 			t.Errorf("got %v, want the share", err)
 		}
-		if _, _, err := fetch(o, by(modest)); err != nil {
+		if _, _, err := fetch(o, askedBy(modest)); err != nil {
 			t.Errorf("another client: %v", err)
 		}
 		for _, res := range held {

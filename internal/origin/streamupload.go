@@ -18,7 +18,7 @@ type streamUpload struct {
 	idle      time.Duration
 	waitLimit *waitLimit      // bounds the wait for the origin between two reads
 	ended     <-chan struct{} // closed with the stream
-	closed    chan struct{}   // by the library
+	closed    chan struct{}   // closed when the library closes the body
 	close     func()
 	panics    *rescue.Counter
 
@@ -28,7 +28,7 @@ type streamUpload struct {
 	reading  bool
 	whole    bool // all of r.Body was read
 	stopped  bool
-	left     int64 // of the length that was announced; below 0: none was
+	left     int64 // bytes left of the length that was announced; below 0: none was
 	err      error // a bodyError
 }
 
@@ -142,7 +142,7 @@ func (u *streamUpload) end() error {
 type uploaded struct {
 	whole bool  // it was sent, or there is none
 	begun bool  // it was asked for
-	err   error // of the body; a bodyError
+	err   error // error of the body; a bodyError
 }
 
 // stop ends the upload, and waits until r.Body is not read any more. answered says that the origin has answered; if not,

@@ -199,7 +199,7 @@ func TestAResetThatWasSeenIsNoEnd(t *testing.T) {
 	}
 	next <- struct{}{}
 	testkit.Eventually(t, "it was reset", raw.AtHand)
-	if n, err := raw.Read(p); n > 0 || err == nil || err == io.EOF { //nolint:errorlint // as above
+	if n, err := raw.Read(p); n > 0 || err == nil || err == io.EOF { //nolint:errorlint // it is no other
 		t.Errorf("got %d bytes, %v, want an error", n, err)
 	}
 }

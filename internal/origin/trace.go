@@ -16,10 +16,10 @@ type Trace struct {
 	// which waits for it. It must not panic.
 	Owner interface{ Ended(t *Trace) }
 
-	Method, Target, Host string // as they were sent
+	Method, Target, Host string // parts of the request that was sent
 	Server               string // address of the server that was tried last; "" if none was
-	Secure               bool   // by TLS
-	HTTP2                bool   // by HTTP/2
+	Secure               bool   // sent by TLS
+	HTTP2                bool   // sent by HTTP/2
 	Tries                int    // connections that it was tried on
 	Status               int    // 0: there is no response
 	// Begun is when the request came here. The zero Time is never, here and below.

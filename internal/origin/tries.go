@@ -26,8 +26,8 @@ const (
 type tried struct {
 	x           *exchange
 	stream      *stream
-	head        head    // of the stream
-	framing     framing // of the stream
+	head        head    // head of the stream's response
+	framing     framing // framing of the stream's response
 	connect     time.Duration
 	failure     *Error // nil: there is a head
 	told        bool   // the caller was told of an interim response
@@ -285,7 +285,7 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 		return t
 	}
 	if x != &c.x {
-		c.x = *x // that of the caller is on its stack
+		c.x = *x // x is on the caller's stack
 	}
 	return tried{x: &c.x, told: x.interims.passed > 0}
 }

@@ -23,9 +23,9 @@ type turn struct {
 	out   []byte // to be sent
 	in    []byte // for what comes
 	begun bool   // sending
-	sent  error  // of sending; nil: all was sent
+	sent  error  // error of sending; nil: all was sent
 	n     int    // bytes read
-	err   error  // of reading
+	err   error  // error of reading
 }
 
 // newTurn returns the turn of a socket; nil for anything else.

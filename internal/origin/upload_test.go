@@ -253,7 +253,7 @@ func TestWithoutInterruptTheBodyIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := inMemory(t, Options{}, func(_ int, p *peer) {
 			p.request()
-			time.Sleep(time.Second) // by then the body is being read
+			time.Sleep(time.Second) // after it the body is being read
 			p.say("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
 			p.untilClosed()
 		})

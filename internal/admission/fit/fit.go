@@ -49,7 +49,7 @@ type Held func() (objects, bytes int64)
 // It is safe for concurrent use. The same sizes in the same order give the same C, if the
 // tier holds the same.
 type Fit struct {
-	bytes   int64 // of the tier
+	bytes   int64 // bound of the tier
 	held    Held
 	objects atomic.Int64
 	known   atomic.Bool
@@ -58,7 +58,7 @@ type Fit struct {
 	admitted mean
 	storable mean // admitted or held back
 	notes    int
-	inTier   struct{ objects, bytes int64 } // as held said last
+	inTier   struct{ objects, bytes int64 } // what held said last
 }
 
 // New returns a Fit for a tier of so many bytes, 0 or more, that holds what held says.

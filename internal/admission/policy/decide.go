@@ -37,7 +37,7 @@ type Verdict struct {
 // Decide says whether the response to a request with this sighting may be stored.
 // The policy of r must be a known one.
 func (r Rule) Decide(s Sighting) Verdict {
-	p := r.Policy.of()
+	p := r.Policy.row()
 	v := Verdict{Admit: p.admits(r, s), Number: s.Number}
 	if p.needs != nil {
 		v.Sightings, v.Needed = s.Times, p.needs(r)
@@ -62,7 +62,7 @@ func (r Rule) Opened(v Verdict) Verdict {
 // waits for, whatever the filter said: simultaneous first sightings may all be
 // told that they are the first. Other policies keep v.
 func (r Rule) Joined(v Verdict) Verdict {
-	if r.Policy.of().second {
+	if r.Policy.row().second {
 		return Verdict{Admit: true}
 	}
 	return v
@@ -72,11 +72,11 @@ func (r Rule) Joined(v Verdict) Verdict {
 // response in the stage, moves it into the tier behind the gate. Under SecondHit it
 // always does: the stage remembers the first sighting, also when the window no longer
 // does.
-func (r Rule) Promotes(admit bool) bool { return admit || r.Policy.of().second }
+func (r Rule) Promotes(admit bool) bool { return admit || r.Policy.row().second }
 
 // Needs returns how many sightings within the window admit a response; 0: r remembers none.
 func (r Rule) Needs() int {
-	switch p := r.Policy.of(); {
+	switch p := r.Policy.row(); {
 	case p.needs != nil:
 		return p.needs(r)
 	case p.memory == Seen:

@@ -8,7 +8,7 @@ import (
 
 // Parameter is the number that a policy is told.
 type Parameter struct {
-	Name  string // as in the configuration, such as more_than
+	Name  string // name in the configuration, such as more_than
 	Usage string // for a flag; the value's name stands in backquotes
 	Sign  string // stands between the policy's name and the value where a report names a rule
 

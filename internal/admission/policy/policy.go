@@ -77,8 +77,8 @@ const (
 	Counted                // how many there were within the window
 )
 
-// of returns the line of p. p must be a known policy.
-func (p Policy) of() *policy { return table[p] }
+// row returns the row of the table for p. p must be a known policy.
+func (p Policy) row() *policy { return table[p] }
 
 // Known reports whether p is one of the policies.
 func (p Policy) Known() bool { return p < count }
@@ -88,32 +88,32 @@ func (p Policy) String() string {
 	if !p.Known() {
 		return "unknown"
 	}
-	return p.of().name
+	return p.row().name
 }
 
 // Section returns the name of the policy's section in the configuration.
 func (p Policy) Section() string { return strings.ReplaceAll(p.String(), "-", "_") }
 
 // Memory returns how p remembers sightings.
-func (p Policy) Memory() Memory { return p.of().memory }
+func (p Policy) Memory() Memory { return p.row().memory }
 
 // Remembers reports whether p remembers sightings, within a window.
 func (p Policy) Remembers() bool { return p.Memory() != NoMemory }
 
 // Parameter returns the parameter of p, nil if it has none.
-func (p Policy) Parameter() *Parameter { return p.of().parameter }
+func (p Policy) Parameter() *Parameter { return p.row().parameter }
 
 // HoldsBack returns the reason of what p holds back; None: it holds nothing back.
-func (p Policy) HoldsBack() reason.Reason { return p.of().why }
+func (p Policy) HoldsBack() reason.Reason { return p.row().why }
 
 // Chooses reports whether p admits some responses and holds others back.
 func (p Policy) Chooses() bool { return p.HoldsBack() != reason.None && !p.Closed() }
 
 // Closed reports whether p admits nothing.
-func (p Policy) Closed() bool { return p.of().closed }
+func (p Policy) Closed() bool { return p.row().closed }
 
 // Numbered reports whether Sighting.Number matters to p.
-func (p Policy) Numbered() bool { return p.of().numbered }
+func (p Policy) Numbered() bool { return p.row().numbered }
 
 // All returns the policies in the order in which they are listed to operators.
 func All() []Policy {

@@ -13,10 +13,10 @@ const MaxNumber = 1 << 50
 // Request is what is to be worked out. Exactly two of keys, rate and memory
 // are given, memory being one of bits and bytes; what is not given is 0.
 type Request struct {
-	Keys        uint64 // of one filter, and of each generation
+	Keys        uint64 // keys of one filter, and of each generation
 	Rate        float64
-	Bits        uint64 // of one filter, and of each generation
-	Bytes       uint64 // of the filter, and of all generations together
+	Bits        uint64 // bits of one filter, and of each generation
+	Bytes       uint64 // bytes of the filter, and of all generations together
 	Hashes      int    // 0 is the best
 	Generations int
 	Layouts     []Layout
@@ -84,8 +84,8 @@ func (w Window) Bytes() uint64 { return uint64(w.Generations) * w.Each.Bytes() }
 // errNoFilter is that the arithmetic has no solution.
 var errNoFilter = errors.New("no such filter")
 
-// Answer works the request out. A layout that was asked for by name must have a
-// solution. Where none was named, at least one layout must have one.
+// Answer works the request out. A layout that the request names must have a
+// solution. If the request names none, at least one layout must have a solution.
 func (r Request) Answer() (*Answer, error) {
 	a := &Answer{Request: r}
 	var first error

@@ -14,7 +14,7 @@ import (
 type generation struct {
 	lines    []line
 	capacity int64        // keys it was made for
-	keys     *bloom.Tally // of keys that were not counted before
+	keys     *bloom.Tally // tally of keys that were not counted before
 }
 
 // generations returns empty ones of these capacities, for a filter with the options.

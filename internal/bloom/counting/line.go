@@ -14,7 +14,7 @@ type line [2 * quarters]atomic.Uint64
 type cell struct {
 	word  *atomic.Uint64
 	old   uint64 // the whole word
-	shift uint64 // of the counter in it
+	shift uint64 // where the counter is in it
 }
 
 // cell reads the key's counter in a quarter. Bits 0 to 19 of lo say where it is,

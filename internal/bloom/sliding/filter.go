@@ -28,7 +28,7 @@ type Filter struct {
 // view is what a sighting needs of the window where its generations lie side by
 // side. Else lines is nil.
 type view struct {
-	blocks uint64 // of each generation, above 0
+	blocks uint64 // blocks in each generation, above 0
 	lines  []line
 	master *generation
 	side   uint8 // the half of each line that is the master's

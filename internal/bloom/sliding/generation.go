@@ -12,11 +12,11 @@ import (
 // Its methods are safe for concurrent use but for WriteWords and SetKeys.
 type generation struct {
 	lines []line // nil where it has an array of its own
-	side  int    // of each line
+	side  int    // which part of each line it has
 	apart []block
 
 	capacity int64        // keys it was made for
-	keys     *bloom.Tally // of keys that were not found when they were set
+	keys     *bloom.Tally // tally of keys that were not found when they were set
 }
 
 // generations returns empty ones of these capacities, newest first, for a filter with

@@ -99,7 +99,7 @@ const maxFolds = 28
 // merged.
 type MismatchError struct {
 	Param     string // "cells", "probes", "rule", "folds" or "seed"
-	Got, Want any    // of the filter handed over, and of the one to change
+	Got, Want any    // values of the filter handed over, and of the one to change
 }
 
 // Error returns parameter, value and what is wanted, in this order.

@@ -42,7 +42,7 @@ type appender struct {
 // pendingRecord is a record that is added to the index once it is written.
 type pendingRecord struct {
 	entry layout.Entry
-	end   int64 // of its bytes in the file
+	end   int64 // where its bytes end in the file
 	put   *put  // nil: the record is moved from another segment
 	dead  bool  // the log of removals has this record already
 	from  index.Place

@@ -73,7 +73,7 @@ func damageAt(t *testing.T, stride int) {
 			lost, kept := 0, 0
 			for name, whole := range files {
 				for at := 0; at < len(whole); at += stride {
-					for other, b := range files { // as it was, with what an opening has changed
+					for other, b := range files { // the files before, with what an opening has changed
 						writeFile(t, path, other, b)
 					}
 					writeFile(t, path, name, damage(bytes.Clone(whole), at))

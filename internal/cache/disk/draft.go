@@ -17,9 +17,9 @@ import (
 // segment for itself, which counts as part of MaxBytes from then on.
 type Draft struct {
 	s      *Store
-	v      *volume // that was in use when it began
+	v      *volume // the volume in use when the draft began
 	hash   uint64
-	length int64 // of the body; -1: unknown
+	length int64 // length of the body; -1: unknown
 	bodyAt int64
 	size   int64  // bytes received
 	buffer []byte // bytes that wait to be written

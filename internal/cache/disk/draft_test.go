@@ -124,8 +124,8 @@ func TestAShortDraftTakesNoLongBuffer(t *testing.T) {
 	f(100_000, false, 128<<10)
 	f(1<<20, true, 1<<20)
 	f(1<<20, false, 1<<20)
-	f(1<<20+5, true, 4<<10)  // behind the first piece
-	f(1<<20+5, false, 1<<20) // as above
+	f(1<<20+5, true, 4<<10)  // the body ends after the first piece
+	f(1<<20+5, false, 1<<20) // the same without a length
 }
 
 func TestAnAbortedDraftLeavesNothing(t *testing.T) {

@@ -12,7 +12,7 @@ type Item struct {
 	Hash       uint64
 	Key, Block []byte
 	BodyBytes  int64
-	Segment    uint64 // that has it; 0 if it waits to be written
+	Segment    uint64 // number of the segment that has it; 0 if it waits to be written
 	Hits       int    // since the hand passed
 	Patch      Patch
 	Patched    bool // it has a Patch

@@ -9,7 +9,7 @@ import (
 
 // Shares of a segment.
 const (
-	rewriteShare = 0.5  // of it may be rewritten when a segment of small records leaves
+	rewriteShare = 0.5  // so much may be rewritten when a segment of small records leaves
 	sparseShare  = 0.03 // if less of a segment of large records is left, it is rewritten
 	crowdedShare = 0.15 // the same if there are crowdedTimes as many segments as full ones would fit, or half of the slots are taken
 )

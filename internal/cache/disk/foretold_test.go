@@ -19,7 +19,7 @@ import (
 // The requests of these tests are for many small objects and some large ones, which take most of the bytes.
 const (
 	askedObjects = 4000
-	askedBytes   = 48 << 20 // of the disk
+	askedBytes   = 48 << 20 // limit of the disk
 )
 
 func lengthOf(n int) int {

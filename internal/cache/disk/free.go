@@ -21,7 +21,7 @@ type reclaimer struct {
 type freeing struct {
 	seg           *segment
 	offset, bytes int64
-	logged        bool // as removed
+	logged        bool // the log has its removal
 }
 
 // noteFreeing returns f as one that has to wait. It is logged, as it would be back with the next opening until then.
@@ -42,7 +42,7 @@ func (w *reclaimer) freed(f freeing) bool {
 func (w *reclaimer) free(out []freeing) {
 	out = append(w.limbo, out...)
 	w.limbo = nil
-	slices.SortStableFunc(out, func(a, b freeing) int { // those that waited come first
+	slices.SortStableFunc(out, func(a, b freeing) int { // records that waited come first
 		return cmp.Or(cmp.Compare(a.seg.number, b.seg.number), cmp.Compare(a.offset, b.offset))
 	})
 	out = slices.CompactFunc(out, func(a, b freeing) bool { return a.seg == b.seg && a.offset == b.offset }) // a waiting record comes again when the hand passes it

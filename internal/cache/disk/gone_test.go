@@ -117,7 +117,7 @@ func TestWhatWaitedAtTheFailureBroughtBackWhatItHadReplaced(t *testing.T) {
 		settle(t, s)
 		v := s.volume.Load()
 		f.set(func(c device.Call) error {
-			if taken && c.Op.Writes() { // by the first of the puts that the writer has taken
+			if taken && c.Op.Writes() { // the call is for the first of the puts that the writer has taken
 				v.fail(syscall.EIO)
 			}
 			return broken(c)

@@ -130,8 +130,8 @@ func idOf(path string) uint64 {
 // Stores returns the Stores, in the order of their options.
 func (g *Group) Stores() []*Store { return g.stores }
 
-// of returns the Store to which the key with hash h belongs.
-func (g *Group) of(h uint64) *Store {
+// storeOf returns the Store to which the key with hash h belongs.
+func (g *Group) storeOf(h uint64) *Store {
 	if len(g.stores) == 1 {
 		return g.stores[0]
 	}
@@ -158,21 +158,21 @@ func (g *Group) Seed() uint64 {
 
 // Put is Store.Put.
 func (g *Group) Put(h uint64, key, block, body []byte) error {
-	own := g.of(h)
+	own := g.storeOf(h)
 	g.removeElsewhere(own, h)
 	return own.Put(h, key, block, body)
 }
 
 // PutBuffer is Store.PutBuffer, and removes the record elsewhere as Put does.
 func (g *Group) PutBuffer(h uint64, key, block []byte, body *buffer.Buffer) error {
-	own := g.of(h)
+	own := g.storeOf(h)
 	g.removeElsewhere(own, h)
 	return own.PutBuffer(h, key, block, body)
 }
 
 // Create is Store.Create. Records under h in other Stores are removed at once.
 func (g *Group) Create(h uint64, length, head int64) (*Draft, error) {
-	own := g.of(h)
+	own := g.storeOf(h)
 	g.removeElsewhere(own, h)
 	return own.Create(h, length, head)
 }
@@ -199,7 +199,7 @@ func (g *Group) Hits(h uint64) (hits int, ok bool) { return g.at(h).Hits(h) }
 
 // Remove is Store.Remove.
 func (g *Group) Remove(h uint64) {
-	own := g.of(h)
+	own := g.storeOf(h)
 	g.removeElsewhere(own, h)
 	own.Remove(h)
 }
@@ -298,7 +298,7 @@ func (g *Group) Close() {
 // at returns the Store that may have a record under h: the one that h belongs to, or else one that has it from a time when it belonged there. If
 // none has it, it is the one that h belongs to.
 func (g *Group) at(h uint64) *Store {
-	own := g.of(h)
+	own := g.storeOf(h)
 	if len(g.stores) == 1 || own.Holds(h) {
 		return own
 	}

@@ -107,7 +107,7 @@ func TestKeysStayWhereTheyAre(t *testing.T) {
 	}
 	index := func(g *Group, n int) int {
 		for i, s := range g.stores {
-			if s == g.of(hashOf(keyOf(n))) {
+			if s == g.storeOf(hashOf(keyOf(n))) {
 				return i
 			}
 		}

@@ -32,7 +32,7 @@ func TestTheIndexGrowsWithWhatIsStored(t *testing.T) {
 	s = open(t, o)
 	filled(t, s)
 	st = s.Stats()
-	if st.Objects < objects-2 || st.IndexGrown == 0 { // of two with the same tag one is forgotten
+	if st.Objects < objects-2 || st.IndexGrown == 0 { // one of two records with the same tag is forgotten
 		t.Errorf("after a restart: %+v", st)
 	}
 }

@@ -16,8 +16,8 @@ import (
 const (
 	hotRecords   = 4096             // most records whose heads are kept
 	hotHeadBytes = 4 << 10          // longest head that is kept
-	hotBytes     = 8 << 20          // of all heads, with their memos
-	hotOverhead  = 256              // of each
+	hotBytes     = 8 << 20          // most bytes of all heads, with their memos
+	hotOverhead  = 256              // bytes beside each head
 	proofLasts   = 10 * time.Minute // how long a check of a body is valid
 	stampSettles = time.Second      // once a stamp is this old, any later change gives the file another one, whatever the resolution of its clock
 )
@@ -31,7 +31,7 @@ type hot struct {
 // known is a head in memory. It does not change, except for its atomics.
 type known struct {
 	at     index.Place
-	number uint64 // of the segment
+	number uint64 // number of the segment
 	cost   int64
 	head   layout.Head // checked, in memory of its own
 	memo   atomic.Pointer[any]

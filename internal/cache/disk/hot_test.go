@@ -65,7 +65,7 @@ func TestAHeadThatIsKeptIsNoOldOne(t *testing.T) {
 		settle(t, s)
 		heat(t, s)
 		store(t, s, 1, 2, length+1)
-		holds(t, s, 1, 2, length+1) // as it waits
+		holds(t, s, 1, 2, length+1) // it still waits
 		settle(t, s)
 		holds(t, s, 1, 2, length+1)
 		heat(t, s)
@@ -123,7 +123,7 @@ func TestHeadsThatAreKeptAreBounded(t *testing.T) {
 func TestAHeadThatIsAskedForKeepsItsSlot(t *testing.T) {
 	var all hot
 	first := &known{number: 1}
-	other := &known{number: 2} // of the same place, and so of the same slot
+	other := &known{number: 2} // a head of the same place, and so of the same slot
 	if !all.keep(first) || all.find(first.at, 1) != first {
 		t.Fatal("the first is not kept")
 	}

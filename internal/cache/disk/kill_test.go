@@ -40,8 +40,8 @@ func (k *killer) hook(c device.Call) error {
 
 // script is what happens to a key before the kill, and what is known to be on the disk of it.
 type script struct {
-	version map[int]int // that was put last; 0: removed
-	flushed map[int]int // that Flush or Keep has promised; 0: removed
+	version map[int]int // the version put last; 0: removed
+	flushed map[int]int // the version that Flush or Keep has promised; 0: removed
 	length  map[int]int
 	patched *atomic.Int64 // records of which something was noted
 }

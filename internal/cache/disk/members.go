@@ -81,13 +81,13 @@ func (m members) write(path string) error {
 type arrangement struct {
 	seed    uint64 // 0: no directory has been used
 	known   members
-	dropped []bool // by option: the directory does not keep its records
+	dropped []bool // for each option: the directory does not keep its records
 }
 
 // arrange reads the directories. It changes nothing.
 func arrange(all []Options) arrangement {
 	a := arrangement{dropped: make([]bool, len(all))}
-	heads := make([]*layout.Header, len(all)) // of the used directories
+	heads := make([]*layout.Header, len(all)) // heads of the directories that have been used
 	home := -1
 	for i, o := range all {
 		h, err := readHeader(filepath.Join(o.Path, headerName))

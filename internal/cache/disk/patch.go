@@ -65,7 +65,7 @@ func (r *reader) patch(hash uint64, key []byte, serial uint64, p Patch) error {
 
 // patched is a Patch with its record. Places are reused, serials are not.
 type patched struct {
-	number uint64 // of the segment
+	number uint64 // number of the segment
 	serial uint64
 	hash   uint64 // 0: unknown
 	bytes  Patch
@@ -78,7 +78,7 @@ type patches struct {
 	mu       sync.RWMutex
 	bound    int64
 	prunedAt time.Time
-	at       map[uint16]map[uint32]patched // by segment and offset
+	at       map[uint16]map[uint32]patched // patches under their segment and offset
 }
 
 func newPatches(bound int) *patches {

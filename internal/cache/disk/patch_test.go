@@ -143,7 +143,7 @@ func TestAPatchLastsOverAKill(t *testing.T) {
 	if err != nil || len(whole) != layout.LogStartBytes+2*layout.PatchedBytes {
 		t.Fatalf("got a log of %d bytes, %v", len(whole), err)
 	}
-	leave := func(b []byte) { // as it was before Keep noted how far it is synced
+	leave := func(b []byte) { // leaves the log in the state before Keep noted how far it is synced
 		if err := errors.Join(os.WriteFile(log, b, 0o600), os.WriteFile(last, before, 0o600)); err != nil {
 			t.Fatal(err)
 		}

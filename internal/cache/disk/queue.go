@@ -27,7 +27,7 @@ var (
 // put is a record that waits for the writer. Its bytes never change.
 type put struct {
 	layout.Record
-	buffer *buffer.Buffer // of Body, until finish; nil: it is of no Buffer
+	buffer *buffer.Buffer // the Buffer that has Body, until finish; nil: there is none
 	shape  layout.Shape
 	bytes  int64       // the bytes that count as waiting
 	draft  bool        // its body is on the disk already, and cannot be read yet
@@ -54,9 +54,9 @@ type queue struct {
 	notes  []layout.Patched
 	asks   []ask           // done after all records that were put before
 	byHash map[uint64]*put // records that were put and are not indexed yet
-	bytes  int64           // of these, of gone ones until finish, and of asks
+	bytes  int64           // sum of byHash, of gone records until finish, and of asks
 	bound  int64
-	count  atomic.Int64 // of byHash
+	count  atomic.Int64 // length of byHash
 }
 
 func newQueue(bound int64) *queue {

@@ -34,7 +34,7 @@ type journal struct {
 // record that was evicted from a segment of small records is not in it: if it comes back after a restart, it is as good as before.
 type removals struct {
 	file    *device.File
-	size    int64  // of the file
+	size    int64  // length of the file
 	clean   int64  // its size when it was last rewritten
 	pending []byte // bytes not written yet
 	dirty   bool   // written and not synced

@@ -16,8 +16,8 @@ type reserved struct {
 	a       *appender // nil: not yet, or no longer
 	bodyAt  int64     // from the beginning of the range
 	alone   bool      // in a file of its own, as its length is not known
-	bytes   int64     // of the range
-	written int64     // of the body
+	bytes   int64     // length of the range
+	written int64     // bytes of the body in the file
 	failure atomic.Pointer[error]
 }
 

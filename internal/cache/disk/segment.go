@@ -28,19 +28,19 @@ type segment struct {
 	indexed atomic.Bool // its records are in the index, from its footer or one by one
 	filling sync.Once   // adds its records to the index
 	removed []int64     // offsets in the removals log; until the segment is in the index
-	entries []byte      // of a segment that could not be sealed; else the footer has them
+	entries []byte      // entries of a segment that could not be sealed; else the footer has them
 	seen    time.Time   // when visited was set; the writer's
 	footer  int64       // bytes of its footer; once it is sealed
 	waiting []freeing   // large records that were removed before it was listed; the writer's
 	asked   bitSet      // one for each entry: the record was hit before it was here, or by the time the hand last passed; the writer's
 
 	// guarded by segments.mu
-	length  int64         // of the file, with its footer or the space for it
-	freed   int64         // of these, punched out
+	length  int64         // length of the file, with its footer or the space for it
+	freed   int64         // bytes of length that were punched out
 	holes   bitSet        // one for each holeBytes in which a punched-out record began
 	visited uint64        // segments.written when the hand last passed it, or when it was sealed
 	listed  bool          // in small or large: it can be evicted
-	fresh   []index.Entry // of a segment that is being written: entries that are about to be indexed, or are
+	fresh   []index.Entry // entries about to be indexed, or indexed, while the segment is being written
 }
 
 // holeBytes is so short that at most one large record begins in it.

@@ -27,7 +27,7 @@ type segments struct {
 	can          *abilities
 	maxBytes     int64                     // Options.MaxBytes
 	segmentBytes int64                     // the length of a full segment
-	slots        []atomic.Pointer[segment] // by the low 16 bits of their numbers
+	slots        []atomic.Pointer[segment] // segments under the low 16 bits of their numbers
 
 	// It also guards the fields of a segment that say so. No other lock is taken under it.
 	mu           sync.Mutex

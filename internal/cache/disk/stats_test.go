@@ -157,7 +157,7 @@ func TestHowLongEvictedRecordsHadLain(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir()
-			var ahead atomic.Int64 // of the clock of the system
+			var ahead atomic.Int64 // how far ahead of the system's clock
 			o := Options{Path: path, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}
 			s := open(t, o)
 			n := 0

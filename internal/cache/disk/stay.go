@@ -16,7 +16,7 @@ const (
 
 // lap is what the hand found in a segment of small records. Their hits were reset.
 type lap struct {
-	wanted   [4][]layout.Entry // by hits
+	wanted   [4][]layout.Entry // records with hits, grouped by their number of hits
 	cold     []layout.Entry    // without hits in this lap
 	neverHit []layout.Entry    // without hits in any lap
 	inDemand int64             // bytes of wanted, with their footer entries

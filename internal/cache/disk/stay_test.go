@@ -65,7 +65,7 @@ func TestASegmentInDemandLosesNothingAndIsNotWrittenAnew(t *testing.T) {
 	if found := there(s); found != inDemand || st.OverBudget != 0 {
 		t.Errorf("%d of %d are left, %d of those in demand went", found, inDemand, st.OverBudget)
 	}
-	if st.RewriteBytes > 64*4200 { // of the last one, which has others too
+	if st.RewriteBytes > 64*4200 { // the last segment also has records of others
 		t.Errorf("%d bytes were written anew", st.RewriteBytes)
 	}
 	for n := range inDemand {
@@ -107,7 +107,7 @@ func TestASegmentThatIsMostlyDeadDoesNotStay(t *testing.T) {
 
 // A start knows no hits, and what has stayed is in the oldest files. By their numbers it went first.
 func TestASegmentThatHasStayedIsNotTheFirstToGoAfterAStart(t *testing.T) {
-	var ahead atomic.Int64 // of the clock of the system
+	var ahead atomic.Int64 // how far ahead of the system's clock
 	o := Options{Path: quickDir(t), MeanObjectBytes: 2048, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}
 	s := open(t, o)
 	next := untilStored(t, s, 0, func() bool { return s.Stats().Bytes > 24<<20 })
@@ -130,8 +130,8 @@ func TestTheHandMakesRoomWhateverIsInDemand(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
-			share := []float64{1, 1, 0.9, 0.5}[seed%4] // of the keys, in demand
-			large := []float64{0, 0.02, 0.1}[seed%3]   // of the records
+			share := []float64{1, 1, 0.9, 0.5}[seed%4] // share of the keys in demand
+			large := []float64{0, 0.02, 0.1}[seed%3]   // share of large records
 			var v atomic.Pointer[volume]
 			var mu sync.Mutex
 			hashes := map[uint64]bool{}
@@ -146,7 +146,7 @@ func TestTheHandMakesRoomWhateverIsInDemand(t *testing.T) {
 					most = max(most, stays)
 				case c.Op == device.Remove || c.Op == device.Punch:
 					stays = 0
-				case c.Op == device.Read: // of a footer, before the hand asks the index
+				case c.Op == device.Read: // a footer is read before the hand asks the index
 					for h := range hashes {
 						now.reader.touch(h)
 					}

@@ -16,7 +16,7 @@ type Store struct {
 	o      Options
 	log    *slog.Logger
 	counts counts
-	secret uint64 // of the directory; 0: it was never open. Only the watch uses it
+	secret uint64 // secret of the directory; 0: it was never open. Only the watch uses it
 	seed   atomic.Uint64
 	missed atomic.Pointer[hashes] // hashes put or removed while the directory was not in use
 	pins   pins

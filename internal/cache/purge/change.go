@@ -25,9 +25,9 @@ const floorBit = 0x80
 // change is a mark and its subject. A purge is one or more changes, and a table is the sum of its changes.
 type change struct {
 	kind kind
-	hash uint64 // of a tag, a tag of a host, a URL or a host; the site of a prefix; the index of a floor's bucket
-	host uint64 // of a prefix; of a floor: the number of buckets
-	text []byte // of a prefix
+	hash uint64 // hash of a tag, a tag of a host, a URL or a host; the site of a prefix; the index of a floor's bucket
+	host uint64 // host of a prefix; for a floor the number of buckets
+	text []byte // text of a prefix
 	mark
 }
 

@@ -78,7 +78,7 @@ func TestGenerationsOfANextRunAreAboveThoseThatWereNotKept(t *testing.T) {
 		table.URL(u, false) // nobody calls Keep
 	}
 	born := table.Now()
-	table.file.release() // as a kill does
+	table.file.release() // a kill releases it too
 	again, err := Open(Place{Dir: dir}, Options{})
 	if err != nil {
 		t.Fatal(err)

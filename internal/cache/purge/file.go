@@ -168,7 +168,7 @@ func (f *file) replace(records [][]byte) error {
 
 // snapshotLocked returns the records of a file with the whole table.
 func (t *Table) snapshotLocked() [][]byte {
-	records := [][]byte{nil} // of which the first is the head
+	records := [][]byte{nil} // the first is the head
 	var record []byte
 	t.changes(func(c change) {
 		c.text = c.text[:min(len(c.text), maxText)]

@@ -35,7 +35,7 @@ type head struct {
 	Identity
 	seed            uint64
 	latest, settled uint64
-	records         uint64 // of the whole table, that follow
+	records         uint64 // number of the records that follow, of the whole table
 	old             bool   // it is of a program that wrote neither records nor the last number (last.go)
 }
 

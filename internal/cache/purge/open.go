@@ -136,7 +136,7 @@ func setAside(p Place) error {
 type extent struct {
 	head
 	follow      uint64 // records behind the head
-	bytes, torn int64  // of the file; of its end, that are no record
+	bytes, torn int64  // length of the file; bytes at its end that are no record
 }
 
 // read returns the table in the file.

@@ -23,7 +23,7 @@ type prefixes struct {
 type prefix struct {
 	site, host uint64
 	text       []byte
-	mark            // of this prefix alone
+	mark            // mark of this prefix alone
 	all        mark // maximum of the marks of this prefix and of all prefixes of it
 	parent     int  // index of the longest other prefix of text; -1 for none
 }

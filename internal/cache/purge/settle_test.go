@@ -36,7 +36,7 @@ func TestSettledMarksPurgeNothingElse(t *testing.T) {
 				case purge.Gone:
 					continue
 				case purge.Stale:
-					continue // as good as gone here
+					continue // a soft purge counts like a hard one here
 				case purge.Valid:
 				}
 				rest = append(rest, s)

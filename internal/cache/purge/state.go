@@ -9,7 +9,7 @@ type State uint8
 const (
 	Valid State = iota // nothing purged it
 	Stale              // a soft purge: not fresh, usable where a stale response is
-	Gone               // as if it had never been stored
+	Gone               // a purge: not usable, like a response that was never stored
 )
 
 // String returns the word for the state.

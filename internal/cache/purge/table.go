@@ -21,7 +21,7 @@ type URL struct {
 // are serialized.
 type Table struct {
 	identity Identity
-	seed     uint64 // of the hashes; secret: with a known one anybody finds URLs that share a hash
+	seed     uint64 // seed of the hashes; secret: who knows it finds URLs that share a hash
 
 	// latest is the generation of the newest purge, published after its marks. So a reader that sees a generation sees its
 	// marks. A response born while a mark is being set is older than the mark: that may purge too much, where the other
@@ -30,14 +30,14 @@ type Table struct {
 	folded   atomic.Uint64
 	all      atomicMark
 	tags     *marks
-	hostTags *marks // of tags of one host
+	hostTags *marks // marks of the tags of one host
 	urls     *marks
 	hosts    *marks
 	prefixes *prefixes
 
 	settled atomic.Uint64 // see Settle
 	crowded func(full bool)
-	names   names // of tags
+	names   names // names of tags
 
 	file *file // nil: not stored
 

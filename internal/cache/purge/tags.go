@@ -44,7 +44,7 @@ func AppendTag(tags []uint64, tag uint64) []uint64 {
 // concurrently.
 type TagFields struct {
 	fields []tagField
-	shapes uint64 // of all names; most fields of responses have another one, and are not compared
+	shapes uint64 // shapes of all names; most fields of responses have another one, and are not compared
 }
 
 type tagField struct {

@@ -76,7 +76,7 @@ type File struct {
 	file  *os.File
 
 	mu     sync.Mutex
-	taken  int64 // of the bound
+	taken  int64 // bytes taken of the bound
 	closed bool
 }
 

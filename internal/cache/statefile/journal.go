@@ -54,8 +54,8 @@ type Journal struct {
 	path string
 	file *os.File
 	size int64
-	sum  uint32 // of the last record
-	err  error  // of the first Append that failed
+	sum  uint32 // checksum of the last record
+	err  error  // error of the first Append that failed
 }
 
 // WriteJournal replaces the file at path by a journal of the records that write adds. On an

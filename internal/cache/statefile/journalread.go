@@ -60,7 +60,7 @@ var errTail = errors.New("an unfinished record")
 type journalReader struct {
 	path     string
 	r        *bufio.Reader
-	size, at int64 // of the file; of the next record in it
+	size, at int64 // length of the file; offset of the next record
 	sum      uint32
 	record   []byte
 }

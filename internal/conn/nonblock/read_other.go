@@ -20,5 +20,5 @@ func Quiet(fd int) bool {
 
 // Send sends from p by an ordinary call, which the scheduler is told of. Nothing waits for what follows.
 func Send(fd int, p []byte, _ bool) (n int, err error) {
-	return syscall.Write(fd, p) //nolint:wrapcheck // as that of Read
+	return syscall.Write(fd, p) //nolint:wrapcheck // callers look at the Errno
 }

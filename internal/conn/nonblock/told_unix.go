@@ -6,5 +6,5 @@ import "syscall"
 
 // ReadTold is Read by an ordinary call, of which the scheduler is told.
 func ReadTold(fd int, p []byte) (n int, err error) {
-	return syscall.Read(fd, p) //nolint:wrapcheck // as that of Read
+	return syscall.Read(fd, p) //nolint:wrapcheck // callers look at the Errno
 }

@@ -36,7 +36,7 @@ func progressOf(conn net.Conn) progress {
 // queue is the state of the send queue of a client's socket.
 type queue struct {
 	unacked int64 // not acknowledged
-	unsent  int64 // of that, not sent, because the client or the network takes no more now
+	unsent  int64 // part of unacked that is not sent, because the client or the network takes no more now
 	taken   int64 // acknowledged so far; set only if unacked is not 0
 }
 
@@ -59,7 +59,7 @@ func (p progress) queue() (q queue, ok bool) {
 		return q, false
 	}
 	waits, ok := queued(p.socket)
-	if !ok || waits == 0 { // as with nearly all
+	if !ok || waits == 0 { // nearly all connections
 		return q, ok
 	}
 	q, ok = acknowledged(p.socket)

@@ -17,7 +17,7 @@ type Sending struct {
 	progress  progress
 	oneAnswer bool // the Watch drops it at the end of the answer
 
-	state atomic.Uint64 // of the answer: a serial number and, in the low bits, a state of those below
+	state atomic.Uint64 // state of the answer: a serial number and, in the low bits, one of the states below
 	since atomic.Int64  // when its request came, in nanoseconds of Unix time
 	pin   atomic.Pointer[pinned.Body]
 	more  atomic.Pointer[[]*pinned.Body] // further bodies; the slice is never changed in place

@@ -14,8 +14,8 @@ type pinnedLoad struct {
 	body    *pinned.Body
 	bytes   int64
 	senders []*Sending   // one for each Hold that was seen
-	rate    float64      // of the fastest sender
-	client  netip.Prefix // of the fastest sender; a load with the zero Prefix counts as a client of its own
+	rate    float64      // rate of the fastest sender
+	client  netip.Prefix // client of the fastest sender; a load with the zero Prefix counts as a client of its own
 	ending  bool         // all of them were cut before
 }
 

@@ -43,7 +43,7 @@ const (
 // for concurrent use; a nil Watch watches nothing.
 type Watch struct {
 	o         Options
-	conns     sync.Map // of net.Conn, as its server knows it, to *Sending
+	conns     sync.Map // a *Sending under each net.Conn that its server knows
 	slow      atomic.Int64
 	cutPinned atomic.Int64
 	closing   chan struct{}

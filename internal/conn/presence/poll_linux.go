@@ -8,7 +8,7 @@ const canPoll = true
 // poll asks about many sockets at once.
 type poll struct {
 	fds     []unix.PollFd
-	clients []*Client // of fds
+	clients []*Client // clients of fds
 	gone    []*Client
 }
 

@@ -56,7 +56,7 @@ type Copies struct {
 
 	all    []*Copy
 	hand   int  // in all; the next to go, unless it was taken since
-	warned bool // that a copy could not be made
+	warned bool // the log says that a copy could not be made
 }
 
 // body is one that is to have a copy.

@@ -29,7 +29,7 @@ type Copy struct {
 	of     *Copies
 	slot   *Slot
 	file   int   // descriptor
-	bytes  int64 // of memory
+	bytes  int64 // bytes of memory
 	users  atomic.Int32
 	recent atomic.Bool // taken since the hand came by
 }

@@ -16,14 +16,14 @@ import (
 // Options say which certificates to order, and from whom.
 type Options struct {
 	Names     []string       // host names in lower case, each once, at least one
-	Directory string         // of the authority, an https URL; we agree to its terms of service
+	Directory string         // https URL of the authority; we agree to its terms of service
 	Email     string         // the contact address for the authority; "" is none
 	Roots     *x509.CertPool // the CA certificates for the directory's own TLS; nil is the system's
 	Storage   string         // the folder for account, keys and certificates
 
 	TLSALPN, HTTP bool // the challenge types that we answer, at least one
 
-	UserAgent string // of requests to the authority (RFC 8555 section 6.1)
+	UserAgent string // User-Agent of requests to the authority (RFC 8555 section 6.1)
 	// Retry is the delay before the second try for a name. It doubles with each failure,
 	// up to an hour. 0 is a minute.
 	Retry time.Duration
@@ -45,7 +45,7 @@ type Manager struct {
 	issuer  *issuer
 
 	quit     context.CancelFunc
-	ctx      context.Context // of all slow operations; ends with Close
+	ctx      context.Context // context of all slow operations; ends with Close
 	working  sync.WaitGroup
 	closing  sync.Once
 	failures atomic.Int64

@@ -15,7 +15,7 @@ const (
 // missingName is a name without a certificate.
 type missingName struct {
 	name string
-	next time.Time     // of the next try
+	next time.Time     // time of the next try
 	wait time.Duration // from the next failure to the try after it
 }
 

@@ -22,7 +22,7 @@ type Pair struct{ Certificate, Key string }
 
 // PairError is what is wrong with one pair.
 type PairError struct {
-	Index int  // of the pair in the list
+	Index int  // index of the pair in the list
 	Key   bool // the error is about the key file
 	Err   error
 }
@@ -40,8 +40,8 @@ type Store struct {
 	guard func(step func())
 
 	current atomic.Pointer[set]
-	states  []state   // of the files of the current certificates; only refresh uses it after New
-	failed  []failure // by pair: the last failure that was logged
+	states  []state   // states of the files of the current certificates; only refresh uses it after New
+	failed  []failure // for each pair the last failure that was logged
 
 	quit     chan struct{}
 	watching sync.WaitGroup
@@ -51,7 +51,7 @@ type Store struct {
 // set is an immutable set of certificates.
 type set struct {
 	first  *tls.Certificate
-	byName map[string]*tls.Certificate // by name in lower case; "*.example.com" is a wildcard
+	byName map[string]*tls.Certificate // certificates under their names in lower case; "*.example.com" is a wildcard
 	all    []*tls.Certificate
 }
 

@@ -87,5 +87,5 @@ func (a *awaiter) readOnce(fd int) (n int, err error) {
 		return nonblock.Read(fd, *a.conn.buf) //nolint:wrapcheck // looked at by read
 	}
 	a.untoldReads = 0
-	return nonblock.ReadTold(fd, *a.conn.buf) //nolint:wrapcheck // as above
+	return nonblock.ReadTold(fd, *a.conn.buf) //nolint:wrapcheck // looked at by read
 }

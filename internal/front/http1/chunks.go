@@ -13,7 +13,7 @@ import (
 // off. fasthttp checks what comes before the section. Of a body that it refuses, nothing here is used.
 type chunks struct {
 	next    chunkPart
-	size    uint64 // of the chunk whose size is read
+	size    uint64 // size of the chunk whose size is read
 	left    uint64 // bytes of the data, and of the CRLF behind it, that have not come
 	section []byte // what has come behind the last chunk, also what is behind the section
 	most    int    // so much of it is kept; fasthttp refuses a longer section

@@ -41,11 +41,11 @@ type conn struct {
 	lost     bool     // where the next head begins is not known
 	chunks   *chunks  // follows the chunked body of the last request; nil: none has come
 	resumed  bool     // the next request of fasthttp is the one that Expect was asked about
-	failed   error    // of the last read into buf
+	failed   error    // error of the last read into buf
 
 	phase      atomic.Int32 // waiting, working or closed
 	hasRequest atomic.Bool  // a request has come
-	acceptedAt int64        // by Server.clock
+	acceptedAt int64        // seconds of Server.clock
 
 	// Times of Server.at. socketDeadline is never later than deadline, except while setDeadline runs.
 	deadline       atomic.Int64 // when reads end; never: they do not
@@ -190,7 +190,7 @@ func (c *conn) ReadFrom(r io.Reader) (int64, error) {
 	}
 	b := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(b)
-	return io.CopyBuffer(struct{ io.Writer }{c.Conn}, struct{ io.Reader }{r}, b[:]) //nolint:wrapcheck // as above
+	return io.CopyBuffer(struct{ io.Writer }{c.Conn}, struct{ io.Reader }{r}, b[:]) //nolint:wrapcheck // fasthttp looks at it
 }
 
 // copyBuffer is the size of a record of TLS.

@@ -271,7 +271,7 @@ func TestPiecesOfKnownLengthAreSentAtOnce(t *testing.T) {
 		served(t, func(_ *message.Request, a *message.Answer) {
 			a.Status, a.Length, a.Content = http.StatusOK, int64(len("firstsecond")), content
 		}, func(t *testing.T, c net.Conn, r *bufio.Reader) {
-			content.heard = make(chan struct{}) // of this bubble
+			content.heard = make(chan struct{}) // a channel of this bubble
 			go func() { _, _ = io.WriteString(c, w.get("/")) }()
 			res, err := http.ReadResponse(r, nil)
 			if err != nil {

@@ -111,7 +111,7 @@ func (s *sender) sendOnce(fd int) (n int, err error) {
 	case len(s.body) > 0:
 		n, err = nonblock.Send(fd, s.body, false)
 		s.body = s.body[max(n, 0):]
-		return n, err //nolint:wrapcheck // as above
+		return n, err //nolint:wrapcheck // looked at by send
 	case len(s.head) > 0:
 		n, err = nonblock.Send(fd, s.head, s.left > 0)
 		s.head = s.head[max(n, 0):]
@@ -123,5 +123,5 @@ func (s *sender) sendOnce(fd int) (n int, err error) {
 		n, err = syscall.Sendfile(fd, s.file, &s.offset, int(s.left))
 	}
 	s.left -= int64(max(n, 0))
-	return n, err //nolint:wrapcheck // as above
+	return n, err //nolint:wrapcheck // looked at by send
 }

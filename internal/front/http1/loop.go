@@ -18,7 +18,7 @@ import (
 const (
 	waiting int32 = iota // for a request
 	working
-	closed // by Shutdown
+	closed // Shutdown has closed it
 	handed // over; see takeOver
 )
 

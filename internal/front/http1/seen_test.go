@@ -111,7 +111,7 @@ func TestRefusedRequestIsLoggedAsTheOneBefore(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		var all strings.Builder
-		if random.IntN(2) == 0 { // by the loop: one by fasthttp would be the last
+		if random.IntN(2) == 0 { // the loop reads it: one read by fasthttp would be the last
 			all.WriteString(chunkedHead + "5\r\nhello\r\n0\r\nX: GET /y\r\n\r\n")
 		}
 		for range random.IntN(4) {

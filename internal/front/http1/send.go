@@ -65,7 +65,7 @@ func (t *turn) write(w net.Conn, rest []byte) error {
 		}
 	}
 	_, err := w.Write(b)
-	return err //nolint:wrapcheck // as above
+	return err //nolint:wrapcheck // looked at by nobody
 }
 
 // errSilent ends the connection of an answer that is not sent.

@@ -56,8 +56,8 @@ type Server struct {
 	made       time.Time
 	fast       *fasthttp.Server // for connections on which something else than a plain request has come
 	turns      sync.Pool
-	buffers    *sync.Pool // of *[]byte, for heads
-	uploads    *sync.Pool // of *bufio.Reader, for content in chunks
+	buffers    *sync.Pool // buffers for heads, each a *[]byte
+	uploads    *sync.Pool // readers of content in chunks, each a *bufio.Reader
 	trailers   *chunked.Section
 	handedOver sync.Map // connections that were handed over; each with a channel that is closed at its end
 
@@ -113,7 +113,7 @@ func (s *Server) server() *fasthttp.Server {
 
 		ReadBufferSize:  o.HeaderBytes,
 		WriteBufferSize: writeBuffer,
-		WriteTimeout:    o.WriteIdleTimeout, // those of reading are kept by conn
+		WriteTimeout:    o.WriteIdleTimeout, // conn keeps the deadlines of reading
 		Concurrency:     math.MaxInt32,      // they are counted before
 		ConnState:       s.connectionIs,
 	}

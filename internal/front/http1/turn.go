@@ -23,7 +23,7 @@ type turn struct {
 	request message.Request
 	answer  message.Answer
 	upload  upload  // the content of a plain request
-	body    body    // that of another one
+	body    body    // the content of any other request
 	stream  *stream // what fasthttp sends; nil: nothing, or bytes
 	ended   bool    // the answer was closed
 	sent    bool    // the answer to a plain request was sent, or a part of it
@@ -158,7 +158,7 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 	if idle := s.o.WriteIdleTimeout; idle > 0 {
 		_ = ctx.SetWriteDeadline(now().Add(idle)) // fasthttp leaves that of the answer before, which may have passed
 	}
-	h := &ctx.Request.Header // as far as it was read
+	h := &ctx.Request.Header // the head, or the part of it that was read
 	r := &t.request
 	r.Target, r.Host, r.Fault = h.RequestURI(), h.Host(), faultOf(err)
 	if t.conn.resumed { // the head was read, and the body failed

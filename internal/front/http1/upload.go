@@ -25,9 +25,9 @@ type upload struct {
 	length    int64 // announced; 0 with chunks
 
 	turn   *turn // nil: there is no content, or its head is being read
-	left   int64 // of length
+	left   int64 // bytes of length not read yet
 	chunks *chunked.Reader
-	reader *bufio.Reader // of chunks
+	reader *bufio.Reader // reader of chunks
 	end    error         // why nothing more is read; nil: it has not ended
 }
 

@@ -74,7 +74,7 @@ func TestHitsAfterAnUploadLeftTheLoop(t *testing.T) {
 	for _, u := range uploads {
 		all.WriteString(u.request + byLoop.get("/hit"))
 	}
-	for _, size := range []int{1, 3, 50, 1000, all.Len()} { // of the pieces in which it comes
+	for _, size := range []int{1, 3, 50, 1000, all.Len()} { // sizes of the pieces in which it comes
 		served(t, byLoopAlone, func(t *testing.T, c net.Conn, r *bufio.Reader) {
 			go func() {
 				for rest := all.String(); rest != ""; {

@@ -111,7 +111,7 @@ type sweepState struct {
 	wait  stopwatch // what the connection waits for
 	all   stopwatch // the connection
 	rest  stopwatch // since its last stream began
-	moved int64     // of it, at the last look
+	moved int64     // bytes moved since then, at the last look
 }
 
 // stopwatch measures how long a number stays the same.

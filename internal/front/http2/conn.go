@@ -16,7 +16,7 @@ import (
 // conn is one connection. Its mutex guards what is below it, and the streams.
 type conn struct {
 	s            *Server
-	nc           net.Conn   // as it was accepted
+	nc           net.Conn   // the connection that was accepted
 	raw          net.Conn   // the same, under TLS
 	peer         netip.Addr // stands for the connection's own address where told
 	told         bool
@@ -34,7 +34,7 @@ type conn struct {
 	mu            sync.Mutex
 	streams       map[uint32]*stream // neither reset nor answered
 	working       int                // requests that were begun and have not ended
-	lastID        uint32             // of the newest stream
+	lastID        uint32             // number of the newest stream
 	recent        recent
 	hasRequest    bool // a request has come
 	inHeader      bool // a header has begun that goes on for more than a frame
@@ -47,7 +47,7 @@ type conn struct {
 	leaving     stage
 	dead        bool // nothing is read or written any more
 	spare       []*stream
-	updates     map[uint32]priority // of streams that have not begun
+	updates     map[uint32]priority // priorities of streams that have not begun
 	prioritizes bool                // the client sends priorities
 }
 

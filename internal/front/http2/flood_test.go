@@ -154,7 +154,7 @@ func TestStreamsAreBounded(t *testing.T) {
 			say(a, "ok")
 		})
 	}}
-	_, address := serve(t, e, nil) // of 10 streams
+	_, address := serve(t, e, nil) // a server of 10 streams
 	c := dial(t, address)
 	var ids []uint32
 	for i := range uint32(11) {

@@ -184,7 +184,7 @@ func TestBodiesThatNobodyReadGoWithTheirStreams(t *testing.T) {
 // TestUrgentContentGoesFirst, that of equal urgency in order, and what is of use in parts by turns
 // (RFC 9218).
 func TestUrgentContentGoesFirst(t *testing.T) {
-	const size = 40_000 // of each
+	const size = 40_000 // bytes of each
 	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
 		say(a, strings.Repeat("a", size))
 		return nil

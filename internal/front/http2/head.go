@@ -15,7 +15,7 @@ import (
 type encoder struct {
 	block writing
 	hpack *hpack.Encoder
-	names map[string]*name // of those that are not in known; bounded
+	names map[string]*name // names that are not in known; bounded
 	// The name that was last at each place: responses of an origin often have the same names at the
 	// same places.
 	fieldAt, lineAt [places]*name
@@ -36,7 +36,7 @@ func (e *encoder) init() {
 }
 
 const (
-	mostNames   = 128 // that an encoder keeps
+	mostNames   = 128 // most names that an encoder keeps
 	places      = 16
 	mostIndexed = 256 // bytes of a field that the table is to hold
 )

@@ -86,11 +86,11 @@ const (
 	// One WINDOW_UPDATE for each updateBytes of content that were sent is free: clients tell of
 	// what they have read in pieces of theirs, and may do so long after it was sent.
 	updateBytes    = 256
-	mostPriorities = 64 // of streams that have not begun
+	mostPriorities = 64 // most priorities kept of streams that have not begun
 
 	mostAnnounced = 128 // trailers; others are not known
 
-	ackTimeout     = time.Minute            // of SETTINGS (RFC 9113 section 6.5.3)
+	ackTimeout     = time.Minute            // bound of the wait for an acknowledgement of SETTINGS (RFC 9113 section 6.5.3)
 	goAwayPatience = time.Second            // between the first GOAWAY and the last one
 	lingering      = 500 * time.Millisecond // after an error: a reset would keep GOAWAY from the client
 )

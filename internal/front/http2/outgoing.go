@@ -11,8 +11,8 @@ type outgoing struct {
 	control  []byte    // whole frames, which no window limits
 	noWindow []*stream // streams with a head, an end or a WINDOW_UPDATE to write, which no window limits
 	ready    schedule  // with content
-	window   int64     // of the connection, for content
-	initial  int64     // that each stream begins with
+	window   int64     // the connection's window for content
+	initial  int64     // window that each stream begins with
 	encoder  encoder
 	touched  []*stream // streams with something in the write under way
 	flooded  bool      // the client takes no answers to its control frames

@@ -80,7 +80,7 @@ type schedule struct {
 // which they were asked for; the incremental ones take turns (RFC 9218 section 10).
 type level struct {
 	whole, parts []*stream
-	turn         bool // of parts, where there are both
+	turn         bool // parts have the turn, where there are both
 }
 
 // add puts s in. It must not be in.

@@ -19,8 +19,8 @@ type reader struct {
 	block   block
 	resets  tokenBucket
 	idle    tokenBucket
-	paid    int64 // of conn.unpaidFrames
-	updates int64 // that content has paid for
+	paid    int64 // number of conn.unpaidFrames that were paid
+	updates int64 // number of window updates that content has paid for
 	begun   bool  // SETTINGS have come
 }
 

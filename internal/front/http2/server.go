@@ -13,8 +13,8 @@ type Server struct {
 	o       Options
 	block   []byte // the SETTINGS that each connection begins with
 	closing chan struct{}
-	conns   sync.WaitGroup // of connections, and the sweeper
-	work    sync.WaitGroup // of requests
+	conns   sync.WaitGroup // counts connections, and the sweeper
+	work    sync.WaitGroup // counts requests
 
 	mu        sync.Mutex
 	open      map[*conn]struct{}

@@ -41,7 +41,7 @@ type stream struct {
 	closesConn bool // the connection ends with the answer
 
 	// The connection's mutex guards what follows.
-	cond       sync.Cond // of a wait for the client, either way
+	cond       sync.Cond // wakes who waits for the client, either way
 	halfClosed bool      // the client has ended its side
 	done       bool      // our last frame is on its way, or the stream is over
 	err        error     // why it is over; nil: it is not, or it has ended well
@@ -79,7 +79,7 @@ type interim struct {
 // content is what waits for windows.
 type content struct {
 	pieces [][]byte // not ours
-	off    int      // of the first
+	off    int      // offset in the first piece
 	left   int
 }
 

@@ -17,7 +17,7 @@ type upload struct {
 	// The connection's mutex guards what follows.
 	came     int64
 	unread   []byte
-	off      int // of unread
+	off      int // offset in unread
 	ended    bool
 	dropped  bool // some of it, which nobody can read any more
 	trailers field.List

@@ -31,7 +31,7 @@ type limitedConn struct {
 	hasRequest bool // a byte of a request has come; belongs to the goroutine that serves the connection
 	state      atomic.Int64
 
-	next  atomic.Pointer[limitedConn] // of its slot in the connTable
+	next  atomic.Pointer[limitedConn] // next connection of its slot in the connTable
 	place *silentEntry[*limitedConn]  // until its first request; like at, guarded by ConnLimiter.mu
 	at    [2]int                      // its index in the sets of both kinds
 }
@@ -51,7 +51,7 @@ const (
 type connSet struct {
 	kind       int
 	conns      []*limitedConn
-	candidates []candidate // of the last scan, the one that has waited for longest at the end
+	candidates []candidate // candidates of the last scan, the one that has waited for longest at the end
 	nextScan   time.Time   // no scan before that time
 }
 

@@ -15,8 +15,8 @@ const connTableSlots = 1 << 14
 // of the ConnLimiter.
 type connTable struct {
 	seed   maphash.Seed
-	slots  []atomic.Pointer[limitedConn] // of TCP; conns of a slot are linked by next
-	others sync.Map                      // of the bare net.Conn to the *limitedConn
+	slots  []atomic.Pointer[limitedConn] // connections by TCP; next links those of a slot
+	others sync.Map                      // others: a *limitedConn under its bare net.Conn
 }
 
 func newConnTable(connections int) connTable {

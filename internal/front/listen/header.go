@@ -25,7 +25,7 @@ const (
 
 	shortestLine = len("PROXY UNKNOWN\r\n")
 	longestLine  = 107 // section 2.1
-	fixedBytes   = 16  // of version 2, the length of the rest at its end
+	fixedBytes   = 16  // length of a header of version 2 without the rest, whose length is at its end
 	// mostBytes bounds the rest of a header of version 2, as the parser does: an address
 	// of each end, and room for a certificate of the client. The format allows 65535.
 	mostBytes = 4096
@@ -125,7 +125,7 @@ func source(header []byte) (addr netip.Addr, told bool, err error) {
 	switch a := h.SourceAddr.(type) {
 	case *net.TCPAddr:
 		addr, told = netip.AddrFromSlice(a.IP)
-	case *net.UDPAddr: // of a client of HTTP/3
+	case *net.UDPAddr: // the address of a client of HTTP/3
 		addr, told = netip.AddrFromSlice(a.IP)
 	case *net.UnixAddr:
 		told = true

@@ -28,8 +28,8 @@ const (
 
 // ConnLimits are limits of open connections; 0 is none.
 type ConnLimits struct {
-	Connections int // of all clients together, on every listener
-	PerClient   int // of each client: one address, or a /64 of IPv6
+	Connections int // bound of all clients together, on every listener
+	PerClient   int // bound of each client: one address, or a /64 of IPv6
 }
 
 // ConnLimiter bounds the open connections of clients, on all listeners that have it. At a limit a
@@ -71,7 +71,7 @@ func (c *ConnLimiter) Refused() (ofAll, ofOne int64) {
 // LetGo counts the connections that were ended to make room for others, by their state.
 type LetGo struct {
 	Idle         int64 // waiting for a request for longest of all
-	IdleOfClient int64 // of their client
+	IdleOfClient int64 // waiting for a request for longest of their client
 	Silent       int64 // without any request yet, of a network or a client with too many such connections
 }
 

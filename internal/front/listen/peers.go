@@ -12,7 +12,7 @@ import (
 // Peers knows the clients' addresses of connections that load balancers pass on by the PROXY
 // protocol. It is safe for concurrent use; nil knows of none, and so does the zero Peers.
 type Peers struct {
-	told sync.Map // of net.Conn as it was handed on, to the netip.Addr that was told
+	told sync.Map // addresses told (netip.Addr), under the net.Conn that was handed on
 	cut  atomic.Int64
 }
 

@@ -31,7 +31,7 @@ type proxyListener struct {
 
 	mu     sync.Mutex // guards what follows
 	closed bool
-	silent silentSet[net.Conn] // those that wait for their header
+	silent silentSet[net.Conn] // connections that wait for their header
 }
 
 func newProxyListener(front net.Listener, o Options) *proxyListener {

@@ -96,7 +96,7 @@ func TestASilentPeerHoldsUpNobody(t *testing.T) {
 				if _, err := slow.Write([]byte{b}); err != nil {
 					return
 				}
-				time.Sleep(time.Second) // of the bubble
+				time.Sleep(time.Second) // the bubble's time
 			}
 		}()
 		quick := pipes.connect()

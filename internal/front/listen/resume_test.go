@@ -48,7 +48,7 @@ func TestKeysOfTicketsAreForgotten(t *testing.T) {
 		want  bool
 	}{
 		{0, first, false},
-		{26 * time.Hour, second, false}, // by another key
+		{26 * time.Hour, second, false}, // the key is another one
 		{8 * 24 * time.Hour, tls.NewLRUClientSessionCache(1), false},
 		{27 * time.Hour, second, true},
 		{time.Hour, first, false},

@@ -50,8 +50,8 @@ type group[T any] struct {
 
 	most   ranking[T]                 // the groups within, the one with the most first
 	byName map[netip.Prefix]*group[T] // the same
-	places list.List                  // of *silentEntry[T], the newest at the back; of a client
-	adds   uint64                     // of all
+	places list.List                  // entries of a client, each a *silentEntry[T], the newest at the back
+	adds   uint64                     // number of all that were added
 }
 
 // ranking is a heap of groups.

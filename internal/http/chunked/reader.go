@@ -58,7 +58,7 @@ type Section struct {
 type Reader struct {
 	r            *bufio.Reader
 	section      *Section
-	left         int64 // of the data of the current chunk
+	left         int64 // bytes left of the current chunk's data
 	next         line  // once nothing is left
 	waste        int64
 	trailerBytes int
@@ -150,7 +150,7 @@ func (c *Reader) size(text []byte) error {
 	if !ok || !field.ValidValue(extension) {
 		return malformed("invalid chunk size line %.40q", text)
 	}
-	lineEnds := int64(2 * len(lineEnd)) // of this line and of the data
+	lineEnds := int64(2 * len(lineEnd)) // line ends of this line and of the data
 	c.waste += int64(len(text)) + lineEnds - allowance - 2*min(n, maxWaste)
 	c.waste = max(0, c.waste)
 	if c.waste > maxWaste {

@@ -22,7 +22,7 @@ type Rules struct {
 	only     *names                 // all others are removed as well; nil is all
 	reserved func(name string) bool // no rule may remove or set such a field
 	set      List
-	values   map[string][]byte // of set, by canonical name
+	values   map[string][]byte // values of set, under canonical names
 }
 
 // names are names of fields, and how names begin.
@@ -39,7 +39,7 @@ func (n *names) has(name string) bool {
 // RuleError says what is wrong with one rule.
 type RuleError struct {
 	Rule string // "remove", "only" or "set"
-	Name string // as it was given; "" if it is about the rule
+	Name string // name that was given; "" if it is about the rule
 	Want string
 }
 

@@ -116,7 +116,7 @@ func TestForwarded(t *testing.T) {
 	} {
 		f(bad, "]")
 		f("for=192.0.2.1, "+bad, "]")
-		f(bad+", for=192.0.2.1", "]") // of the same line
+		f(bad+", for=192.0.2.1", "]") // the end of the same line
 		f(bad+"|for=192.0.2.1", " 192.0.2.1]")
 		f(bad+"|for=10.0.0.2", " 10.0.0.2]")
 	}

@@ -144,7 +144,7 @@ func TestAcceptsCodings(t *testing.T) {
 	f(false, "gzip", "x-gzip;q=0, *")
 	f(false, "gzip", "gzip, gzip;q=0")
 	f(false, "gzip", "*;q=0")
-	f(false, "gzip", "identity;q=1, *;q=0") // as browsers ask for films
+	f(false, "gzip", "identity;q=1, *;q=0") // what browsers ask with for films
 	f(false, "gzip, br", "gzip")
 	f(false, "compress", "gzip, deflate, br")
 	f(false, "gzip", "gzip;q=2, gzip;level=9")

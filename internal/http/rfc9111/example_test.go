@@ -82,7 +82,7 @@ func ExampleInvalidationTarget() {
 	h := field.List{{Name: "Location", Value: "../cart"}, {Name: "Content-Location", Value: "https://other.example/"}}
 	fmt.Println(rfc9111.Invalidates("POST", 303))
 	fmt.Println(rfc9111.InvalidationTarget(h, "Location", u))
-	fmt.Println(rfc9111.InvalidationTarget(h, "Content-Location", u)) // of another origin
+	fmt.Println(rfc9111.InvalidationTarget(h, "Content-Location", u)) // the URL of another origin
 	// Output:
 	// true
 	// /cart true

@@ -16,7 +16,7 @@ type URI struct {
 
 // RequestFacts is what the rules need to know about a request.
 type RequestFacts struct {
-	Method  string // as received; methods are case-sensitive (RFC 9110 section 9.1)
+	Method  string // method that was received; methods are case-sensitive (RFC 9110 section 9.1)
 	NoStore bool   // RequestDirectives.NoStore
 
 	// Authorization and Cookie say that the client sent the field, even if it is

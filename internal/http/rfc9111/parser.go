@@ -29,7 +29,7 @@ func (x *directive[T]) bare() bool { return x.sure && !x.hasArg }
 //
 // A directive that is not sure may restrict the use of a response, but never widen it.
 type parser[T text] struct {
-	rest  T    // of the line
+	rest  T    // rest of the line
 	words T    // the rest of a member that is read word by word
 	doubt bool // a quote was misplaced or never closed
 	at    directive[T]

@@ -96,7 +96,7 @@ func TestVariantMatches(t *testing.T) {
 	f(false, lines("1", "2"), lines("2", "1"))
 	f(false, lines("a"), lines("A"))
 	f(false, lines("1,2"), lines("1, 2"))
-	f(false, lines("gzip"), lines("GZIP")) // of a field that nobody here knows
+	f(false, lines("gzip"), lines("GZIP")) // a field that nobody here knows
 }
 
 // A value must not be able to look like the end of itself and another field.

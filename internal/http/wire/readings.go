@@ -41,7 +41,7 @@ func ReadAlike(path []byte) bool {
 // HasDotSegment reports whether a segment of path, which is decoded, is . or .. to some origin: one that takes a backslash for a slash, or
 // takes away what follows a semicolon, a NUL, a ? or a #. It allocates nothing.
 func HasDotSegment(path []byte) bool {
-	dots, other := 0, false // of the segment so far
+	dots, other := 0, false // dots in the segment so far; whether it has another byte
 	for _, c := range path {
 		switch c {
 		case '.':
@@ -70,7 +70,7 @@ func withoutQuery(path []byte) []byte {
 func withSlashes(path []byte) []byte { return bytes.ReplaceAll(path, []byte("\\"), slash) }
 
 func withoutParameters(path []byte) (out []byte) {
-	for s := range bytes.SplitSeq(path[1:], slash) { // behind the slash that it begins with
+	for s := range bytes.SplitSeq(path[1:], slash) { // without the slash that it begins with
 		s, _, _ = bytes.Cut(s, []byte(";"))
 		out = append(append(out, '/'), s...)
 	}

@@ -22,7 +22,7 @@ type part uint8
 
 const (
 	unlinked part = iota
-	queue         // of LRU and of the stage
+	queue         // queue of LRU and of the stage
 	small         // S3-FIFO's queues
 	large
 	ghost

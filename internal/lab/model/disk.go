@@ -40,13 +40,13 @@ type disk struct {
 	rule diskRule
 	*nodes
 	maxBytes, segmentBytes int64
-	bytes                  int64 // of all records
+	bytes                  int64 // bytes of all records
 
 	large  chain    // in the order in which they were written or spared
-	spared []uint32 // by object, for large ones: when it was last written or spared
+	spared []uint32 // for each large object when it was last written or spared
 
 	small    chain
-	segments []segment // of the small ones, the one written or spared longest ago first; the last is being written, and is evicted last
+	segments []segment // segments of small records, the one written or spared longest ago first; the last is being written, and is evicted last
 	stayed   int       // segments spared for the record that is being stored
 
 	clock uint32 // goes up with each record written or spared

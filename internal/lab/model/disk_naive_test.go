@@ -35,7 +35,7 @@ type naiveRecord struct {
 	large   bool
 	segment int
 	hits    int
-	age     int // of a small one, its segment's
+	age     int // age of its segment, for a small one
 }
 
 func newNaiveTiers(s Setting, objects []trace.Object) *naiveTiers {

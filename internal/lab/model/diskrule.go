@@ -34,7 +34,7 @@ func (e DiskEviction) byWorth() bool { return e == DiskWorth || e == DiskLogWort
 type diskRule struct {
 	*nodes
 	kind  DiskEviction
-	worth []diskUse // by object; nil but for DiskWorth and DiskLogWorth
+	worth []diskUse // use of each object; nil but for DiskWorth and DiskLogWorth
 	now   uint32    // look-ups so far
 	mean  float64   // worth of the records that the hand saw lately
 	seen  int64     // records that the mean is over

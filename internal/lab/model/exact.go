@@ -16,7 +16,7 @@ type exact struct {
 	// times is nil if only the presence of an earlier sighting is needed. A generation's count is at its serial number modulo the
 	// number of generations.
 	times       [][4]uint8
-	serial      uint32 // of the newest generation; its first value puts an empty mark outside the window
+	serial      uint32 // serial of the newest generation; its first value puts an empty mark outside the window
 	generations uint32 // 1: never rotated
 	keys        int64  // distinct ones in the newest generation
 	capacity    int64  // 0: no bound

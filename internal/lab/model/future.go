@@ -8,8 +8,8 @@ const MostForeseen = 1 << 28
 // Future knows, for each request of a trace, when its object is asked for next. Clairvoyant needs it. It takes 4 bytes for each request
 // and each object. Add is for one goroutine; after the last Add several Runs may use the Future at the same time.
 type Future struct {
-	gaps   []uint32 // by request: how many requests later its object is asked for next; 0: never
-	latest []uint32 // by object: the number of its latest request, from 1 on; 0: none
+	gaps   []uint32 // for each request how many requests later its object is asked for next; 0: never
+	latest []uint32 // for each object the number of its latest request, from 1 on; 0: none
 }
 
 // NewFuture returns the Future of a trace of so many objects and requests, at most MostForeseen, before any of them is added.

@@ -13,8 +13,8 @@ type Lifetime struct {
 // ages knows when what is stored by an exact model expires, and drops what is of no use then.
 type ages struct {
 	lifetimes []Lifetime
-	since     []int64    // by object: when it was fetched or validated
-	order     byPriority // by the time they expire: those of the main part that nothing can validate, and some that have left it
+	since     []int64    // for each object when it was fetched or validated
+	order     byPriority // objects in the order of expiry: those of the main part that nothing can validate, and some that have left it
 	now       int64
 	expired   int64 // dropped from the main part
 }

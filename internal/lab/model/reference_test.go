@@ -55,8 +55,8 @@ type reference struct {
 	requests  figures // second-hit, two generations of 4 C requests
 	keys      figures // second-hit, two generations of C keys
 	counting  figures // more than 4 sightings, never forgotten
-	stage1    staged  // as requests, with a stage of 1 % of the capacity
-	stage10   staged  // of 10 %
+	stage1    staged  // requests with a stage of 1 % of the capacity
+	stage10   staged  // requests with a stage of 10 %
 }
 
 // minPeriod is the shortest rotation period the reference used.

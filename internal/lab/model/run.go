@@ -61,8 +61,8 @@ const (
 // counters has the results of the writes into the main part.
 type counters struct {
 	objects             int64 // held now
-	evictions, neverHit int64 // those that made room; and of these, the ones without a hit
-	expired             int64 // those that left because they had expired
+	evictions, neverHit int64 // evictions that made room; and the part of them without a hit
+	expired             int64 // objects that left because they had expired
 
 	// With a disk, which is the main part then:
 	diskBytes, rewritten int64 // written to it; and of them, not for the first time
@@ -71,8 +71,8 @@ type counters struct {
 
 // Input is what a Run has to know of the trace before the requests. It is shared by Runs, and must not change until Close.
 type Input struct {
-	Objects []trace.Object // by Access.Object
-	Future  *Future        // of all requests, for Clairvoyant; the others do not look at it
+	Objects []trace.Object // indexed by Access.Object
+	Future  *Future        // the future of all requests, for Clairvoyant; the others do not look at it
 
 	// Lifetimes are those of the objects; nil: none expires. With them a Run takes 36 bytes more for each object. A disk has none.
 	Lifetimes []Lifetime

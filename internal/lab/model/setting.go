@@ -16,7 +16,7 @@ type Eviction string
 
 // The evictions. The first ones are the proxy's own memory tier, with its overhead for each entry. The others are exact models.
 const (
-	SizeAware         Eviction = "size-aware"           // by uses, recency and size, and newcomers compete
+	SizeAware         Eviction = "size-aware"           // weighs uses, recency and size, and newcomers compete
 	SizeAwareForHits  Eviction = "size-aware-for-hits"  // the same with cache.memory.optimise: hits
 	SizeAwareForBytes Eviction = "size-aware-for-bytes" // and with bytes
 	Recency           Eviction = "recency"              // what was not used for the longest time goes first

@@ -14,8 +14,8 @@ const (
 	markBytes   = 8
 	countsBytes = 4
 	chainBytes  = 12
-	rankedBytes = 24 + 4           // of gdsf: a priority, and a place in its heap
-	knownBytes  = 16 + 4           // of clairvoyant: what it knows, and a place among the objects held
+	rankedBytes = 24 + 4           // bytes an object for gdsf: a priority, and a place in its heap
+	knownBytes  = 16 + 4           // bytes an object for clairvoyant: what it knows, and a place among the objects held
 	diskBytes   = 2*chainBytes + 4 // a node on the disk, the last hit in the memory's window, and when it was spared
 	entryBytes  = 640
 

@@ -39,9 +39,9 @@ type memoryTier struct {
 	store   *cache.Store
 	head    cache.Entry // what all entries have in common
 	staged  bool        // new objects go into the stage
-	times   int         // that an object was asked for when the policy lets it in; 0: it does not compete
+	times   int         // requests for an object until the policy lets it in; 0: it does not compete
 	objects []trace.Object
-	names   []byte // of all objects, nameBytes each
+	names   []byte // names of all objects, nameBytes each
 
 	lifetimes []Lifetime   // nil: nothing expires
 	now       atomic.Int64 // Unix nanoseconds of the latest request; ristretto's goroutines read it too

@@ -14,7 +14,7 @@ type tiers struct {
 
 	window int64   // in hits on the disk
 	hits   int64   // number of hits on the disk so far
-	last   []int64 // by object: number of its last hit, 0 for none
+	last   []int64 // for each object the number of its last hit, 0 for none
 	takes  int64   // bytes of the largest object that memory takes
 
 	copies, copyBytes int64 // from the disk into the memory

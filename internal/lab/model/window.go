@@ -19,7 +19,7 @@ type window struct {
 	generations int64
 	fitted      *fitted // nil: the length of a generation is fixed
 
-	serial    uint32 // of the newest generation
+	serial    uint32 // serial of the newest generation
 	sighted   uint32 // serial of the generation that has the latest sighting
 	began     int64  // when it did, Unix nanoseconds
 	seen      int64  // requests in the newest generation

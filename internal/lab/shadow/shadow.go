@@ -13,7 +13,7 @@ import (
 // Shadow tries policies on a slice of the live requests. All methods are safe for
 // concurrent use, and those of a nil Shadow do nothing.
 type Shadow struct {
-	mask uint64 // of the bits of lo that are 0 for the keys of the slice
+	mask uint64 // bits of lo that are 0 for the keys of the slice
 	bits int    // the number of those bits: the slice is 1/2^bits of the keys
 
 	totals  [stripes]stripe

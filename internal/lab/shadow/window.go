@@ -16,7 +16,7 @@ type window struct {
 	filter      filter
 	every       time.Duration // 0: by fill only
 	generations int           // generations
-	start       time.Time     // of the first one
+	start       time.Time     // start of the first generation
 
 	// rotating is true while a request rotates. Only that request writes began, the start
 	// of the newest generation in nanoseconds since start. A request that has read an old

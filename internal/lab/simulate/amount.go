@@ -10,12 +10,12 @@ import (
 // has been read.
 type Amount struct {
 	Bytes   int64   // 0 or more; ignored if Percent is given
-	Percent float64 // of the whole; 0 is a size in bytes
-	Auto    bool    // of a stage alone: what the proxy has by default. The others are ignored then
+	Percent float64 // percentage of the whole; 0 is a size in bytes
+	Auto    bool    // the proxy's default, for a stage alone. The others are ignored then
 }
 
-// of returns the amount in bytes, a fraction of a byte dropped.
-func (a Amount) of(whole int64) int64 {
+// bytesOf returns the amount in bytes, a fraction of a byte dropped.
+func (a Amount) bytesOf(whole int64) int64 {
 	if a.Percent > 0 {
 		return int64(float64(whole) * a.Percent / 100)
 	}

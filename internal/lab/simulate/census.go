@@ -13,13 +13,13 @@ type census struct {
 	rule Rotation
 
 	period   uint32   // the current one, from 1
-	last     []uint32 // by object: the period of its last request; 0 is none. The caller makes and drops it
+	last     []uint32 // for each object the period of its last request; 0 is none. The caller makes and drops it
 	started  int64    // when the current period began, Unix nanoseconds
-	requests int64    // of the current period
-	keys     int64    // of the current period
+	requests int64    // requests of the current period
+	keys     int64    // keys of the current period
 
 	whole int64 // periods that have ended
-	sum   int64 // of their keys
+	sum   int64 // keys of these periods together
 	peak  int64 // the most keys of one period, the current one included
 }
 

@@ -71,7 +71,7 @@ func TestCensusAgreesWithCountingByHand(t *testing.T) {
 func TestCensusLivesThroughAllItsNumbers(t *testing.T) {
 	c := &census{rule: Rotation{Unit: ByRequests, Count: 2}, last: make([]uint32, 3)}
 	c.replay(at(0, 0, 0, 1))
-	c.period = math.MaxUint32 // as after so many periods
+	c.period = math.MaxUint32 // so many periods may have ended
 	c.last[0], c.last[1] = c.period, c.period
 	c.replay(at(0, 0, 0, 0, 0, 2))
 	if c.period != 2 || c.peak != 2 || c.keys != 1 || c.sum != 3 {

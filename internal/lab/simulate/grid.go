@@ -20,13 +20,13 @@ const MaxSettings = 500
 type Grid struct {
 	Policies           []policy.Policy
 	Parameters         Parameters
-	Capacities         []Amount         // of the cache; a share is one of the log's unique bytes
+	Capacities         []Amount         // capacities of the cache; a share is one of the log's unique bytes
 	Disks              []Amount         // disk tiers; the capacity is the memory tier then. A share is one of the unique bytes, 0 is none
 	Rotations          []Rotation       // each alone
 	Generations        []int            // 2 to 4
-	FalsePositiveRates []float64        // of the whole window; above 0, below 1
+	FalsePositiveRates []float64        // rates of the whole window; above 0, below 1
 	MaxObjects         []int64          // bytes of the largest object that is stored; 0 is edgeproxy's default
-	Stages             []Amount         // of, and inside, the capacity; at most half of it. Auto is the proxy's own
+	Stages             []Amount         // parts of the capacity, at most half of it. Auto is the proxy's own
 	Evictions          []model.Eviction // none: the proxy's own, see evictions
 	Exact              bool             // sets in place of filters
 }
@@ -169,7 +169,7 @@ func (g Grid) check(hasTimes bool) error {
 
 // GridError is a value of a Grid that cannot work, alone or with this log.
 type GridError struct {
-	Setting string // as the flag without its dashes, such as "rotate-every"; or "grid", "rotation"
+	Setting string // the flag without its dashes, such as "rotate-every"; or "grid", "rotation"
 	Value   string
 	Want    string
 }

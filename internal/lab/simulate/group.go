@@ -15,9 +15,9 @@ import (
 // group is settings that can be compared: they have the same capacity, disk, eviction
 // and limit on objects.
 type group struct {
-	capacity     Amount // as asked for
+	capacity     Amount // capacity that was asked for
 	bytes        int64
-	disk         Amount // as asked for
+	disk         Amount // disk that was asked for
 	diskBytes    int64  // 0: none
 	cached       int64  // c, the number of objects of mean size that fit; onto the disk if there is one
 	limit        int64  // bytes of the largest object as asked for; 0 is edgeproxy's default
@@ -25,7 +25,7 @@ type group struct {
 	eviction     model.Eviction
 	points       []point // the first is always, the baseline
 	onlyBaseline bool    // nobody asked for the baseline
-	repeats      []point // of the baseline, where chance has a part in it
+	repeats      []point // more runs of the baseline, where chance has a part in it
 }
 
 // point is one setting, and how it was asked for.
@@ -35,7 +35,7 @@ type point struct {
 	label    string   // what was asked for, the same at every capacity
 
 	result model.Result
-	busy   time.Duration // of one core, for all requests
+	busy   time.Duration // time of one core, for all requests
 }
 
 // name returns the policy with its parameter.
@@ -69,7 +69,7 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 func (g Grid) sizes(facts trace.Facts) []*group {
 	var out []*group
 	for _, c := range g.Capacities {
-		bytes := c.of(facts.ChargedBytes())
+		bytes := c.bytesOf(facts.ChargedBytes())
 		for _, d := range g.Disks {
 			for _, e := range g.evictions(bytes) {
 				for _, m := range g.MaxObjects {
@@ -86,7 +86,7 @@ func (g Grid) sizes(facts trace.Facts) []*group {
 // diskBytes returns the bytes of the disk d. A share is at least one byte, which the
 // model may refuse.
 func diskBytes(d Amount, facts trace.Facts) int64 {
-	bytes := d.of(facts.ChargedBytes())
+	bytes := d.bytesOf(facts.ChargedBytes())
 	if d.Percent > 0 {
 		bytes = max(bytes, 1)
 	}
@@ -239,7 +239,7 @@ func (g Grid) stages(gr *group, s model.Setting, facts trace.Facts) error {
 // stageBytes returns the bytes of a stage. The proxy's own leaves the largest object its room.
 func (g *group) stageBytes(stage Amount) int64 {
 	if !stage.Auto {
-		return stage.of(g.bytes)
+		return stage.bytesOf(g.bytes)
 	}
 	largest := min(defaultObjectBytes, fit.LargestBeside(g.bytes))
 	if limit := g.memoryLimit(0); limit > 0 && !g.unlimited() {

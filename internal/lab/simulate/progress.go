@@ -19,7 +19,7 @@ const drawEvery = 200 * time.Millisecond
 type Meter struct {
 	bars *mpb.Progress // nil: nothing is drawn
 	bar  *mpb.Bar
-	name string // of the bar
+	name string // name of the bar
 }
 
 // NewMeter returns a Meter that draws on out if that is a terminal.

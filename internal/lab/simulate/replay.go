@@ -28,7 +28,7 @@ type runnerPool struct {
 	workers int
 	chunk   int
 	clock   func() time.Time
-	busy    []time.Duration // of each runner, on one core
+	busy    []time.Duration // time of each runner, on one core
 }
 
 func newRunnerPool(runners []runner, workers, chunk int, clock func() time.Time) *runnerPool {

@@ -36,11 +36,11 @@ type Report struct {
 // and limit on objects.
 type Group struct {
 	CapacityBytes  int64
-	DiskBytes      int64  // of the disk tier; the capacity is the memory tier then. 0 is none
-	DiskShare      string // as CapacityShare
+	DiskBytes      int64  // size of the disk tier; the capacity is the memory tier then. 0 is none
+	DiskShare      string // the same for DiskBytes
 	CapacityShare  string // "5%" of the unique bytes; "" if bytes were asked for
 	CachedObjects  int64  // c: objects of mean size that fit into the capacity, or onto the disk if there is one
-	MaxObjectBytes int64  // of the largest object that is stored, in memory if there is a disk; with a stage it may be less
+	MaxObjectBytes int64  // bytes of the largest object that is stored, in memory if there is a disk; with a stage it may be less
 	DiskObject     int64  // bytes of the largest object on the disk, 0 without one
 	Eviction       string
 
@@ -59,19 +59,19 @@ type Spread struct {
 	Runs         int
 	HitRatio     float64
 	ByteHitRatio float64
-	Writes       float64 // as a share of the highest
+	Writes       float64 // share of the highest number of writes
 }
 
 // Result is the figures of one setting. The JSON names are fixed: the load test has the
 // same ones.
 type Result struct {
 	Policy        string  `json:"policy"`
-	MoreThan      int     `json:"more_than"`   // of counting; 0 for other policies
-	Parameter     float64 `json:"parameter"`   // of the policy, whatever its name; 0 if it has none
+	MoreThan      int     `json:"more_than"`   // parameter of counting; 0 for other policies
+	Parameter     float64 `json:"parameter"`   // parameter of the policy, whatever its name; 0 if it has none
 	Rotate        string  `json:"rotate"`      // the rotation in words; "" if the policy has no window
 	Generations   int     `json:"generations"` // 0 if the policy has no window
 	CapacityBytes int64   `json:"capacity_bytes"`
-	StageBytes    int64   `json:"stage_bytes"` // of, and inside, the capacity
+	StageBytes    int64   `json:"stage_bytes"` // part of the capacity
 	Eviction      string  `json:"eviction"`
 
 	Requests          int64   `json:"requests"`
@@ -80,8 +80,8 @@ type Result struct {
 	ByteHitRatio      float64 `json:"byte_hit_ratio"`
 	Writes            int64   `json:"writes"` // to the main part, including objects that move there from the stage
 	WriteBytes        int64   `json:"write_bytes"`
-	WritesAvoided     int64   `json:"writes_avoided"`      // those of always less these
-	WriteBytesAvoided int64   `json:"write_bytes_avoided"` // those of always less these
+	WritesAvoided     int64   `json:"writes_avoided"`      // writes of always less these
+	WriteBytesAvoided int64   `json:"write_bytes_avoided"` // bytes that always writes less these
 	HeldBack          int64   `json:"held_back"`
 	Regret            int64   `json:"regret"`
 	TooLarge          int64   `json:"too_large"`             // fills of objects larger than may be stored
@@ -96,7 +96,7 @@ type Result struct {
 	DiskHits              int64   `json:"disk_hits,omitempty"`
 	DiskHitBytes          int64   `json:"disk_hit_bytes,omitempty"`
 	DiskWriteBytes        int64   `json:"disk_write_bytes,omitempty"`
-	DiskWriteBytesAvoided int64   `json:"disk_write_bytes_avoided,omitempty"` // those of always less these
+	DiskWriteBytesAvoided int64   `json:"disk_write_bytes_avoided,omitempty"` // bytes that always writes to the disk less these
 	DiskRewrittenBytes    int64   `json:"disk_rewritten_bytes,omitempty"`
 	WriteAmplification    float64 `json:"write_amplification,omitempty"` // disk_write_bytes by write_bytes
 	MemoryWrites          int64   `json:"memory_writes,omitempty"`       // copies from the disk
@@ -106,7 +106,7 @@ type Result struct {
 	// exact sets would have decided the other way; absent if there is no filter.
 	FalsePositiveRatio *float64 `json:"false_positive_ratio,omitempty"`
 
-	FilterBytes       int64   `json:"filter_bytes,omitempty"` // of the filter that was simulated; absent if there is none
+	FilterBytes       int64   `json:"filter_bytes,omitempty"` // bytes of the filter that was simulated; absent if there is none
 	MaxObjectBytes    int64   `json:"max_object_bytes"`
 	FalsePositiveRate float64 `json:"false_positive_rate,omitempty"` // asked for
 	Exact             bool    `json:"exact"`                         // sets in place of filters
@@ -125,7 +125,7 @@ type Result struct {
 	rotation     Rotation
 	windowed     bool
 	onlyBaseline bool  // nobody asked for it, and it is here to compare with
-	keys         int64 // of a generation, for edgeproxy's own filter
+	keys         int64 // keys of a generation, for edgeproxy's own filter
 	meanKeys     int64 // keys of a generation on average, where they are not its length
 	rotations    int64 // rotations
 	extraBytes   int64 // origin bytes above those of always

@@ -39,7 +39,7 @@ func TestRotationOfACacheSaysItsLength(t *testing.T) {
 func TestAmountOfAWhole(t *testing.T) {
 	f := func(a Amount, whole, want int64) {
 		t.Helper()
-		if got := a.of(whole); got != want {
+		if got := a.bytesOf(whole); got != want {
 			t.Errorf("%+v of %d: got %d, want %d", a, whole, got, want)
 		}
 	}

@@ -21,8 +21,8 @@ const (
 	defaultRate            = 0.01
 	defaultGenerations     = 2
 	maxFalsePositiveRate   = 0.5
-	objectsInCapacity      = 4 // of the largest size, besides the stage
-	objectsOnDisk          = 8 // of the largest size
+	objectsInCapacity      = 4 // objects of the largest size that fit in the capacity, besides the stage
+	objectsOnDisk          = 8 // objects of the largest size that fit on the disk
 	defaultDiskPath        = "/var/cache/edgeproxy"
 )
 

@@ -101,8 +101,8 @@ func TestObjectLimitIsWhatWasSimulatedAndTheProxyTakes(t *testing.T) {
 	}
 	f(100*mib, 0, 0, 8*mib)        // the proxy's default
 	f(28*mib, 0, 0, 7*mib)         // which is no more than a quarter
-	f(28*mib, 4*mib, 0, 6*mib)     // of the main part
-	f(100*mib, 0, 3*mib, 3*mib)    // as it was asked for
+	f(28*mib, 4*mib, 0, 6*mib)     // a quarter of the main part
+	f(100*mib, 0, 3*mib, 3*mib)    // what was asked for
 	f(100*mib, 0, 50*mib, 25*mib)  // within what the proxy takes
 	f(1000, 0, 0, 250)             // a cache below the least size has the limit of its own
 	f(3, 0, 0, 1)                  // and one that is next to nothing has some

@@ -5,7 +5,7 @@ import "bytes"
 // The words of a line of Amazon's load balancers before the request, from its end.
 const (
 	albSent   = 1
-	albStatus = 4 // of the load balancer
+	albStatus = 4 // status of the load balancer
 	albTime   = 11
 	albWords  = 12 // with the type of the request, which a Classic Load Balancer does not write
 )

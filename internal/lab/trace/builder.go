@@ -35,7 +35,7 @@ type requestCounts struct{ gets, heads int64 }
 type builder struct {
 	trace      Trace
 	index      index
-	counts     []requestCounts // by object
+	counts     []requestCounts // counts of each object
 	maxObjects int
 	hosts      map[string]string // each host once, if keys are kept
 	scratch    []byte

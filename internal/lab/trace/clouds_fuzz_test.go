@@ -38,7 +38,7 @@ func FuzzProxies(f *testing.F) {
 			var got request
 			v := p.newParser()([]byte(p.line), &got)
 			if v != used {
-				got = request{} // of no meaning then
+				got = request{} // it means nothing then
 			}
 			if i == 0 {
 				want, wantVerdict = got, v

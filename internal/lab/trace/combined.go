@@ -49,7 +49,7 @@ func (p *combinedParser) parse(line []byte, r *request) verdict {
 		return bad
 	}
 	if r.host = p.hosts.before(before[:max(opening, 0)]); r.host == nil {
-		r.host = behind(rest)
+		r.host = hostAfter(rest)
 	}
 	r.setURL(target)
 	r.at, r.timed = p.times.read(before[opening+1:])

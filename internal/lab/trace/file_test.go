@@ -43,7 +43,7 @@ func packZstd(t testing.TB, text string) []byte {
 // and with an empty one among them, are one trace.
 func TestFilesFollowEachOther(t *testing.T) {
 	paths := []string{
-		write(t, "2.gz", append(packGzip(t, "1 a 1\n2 b 2\n"), packGzip(t, "3 a 3\n")...)), // as gzip -c >> makes it
+		write(t, "2.gz", append(packGzip(t, "1 a 1\n2 b 2\n"), packGzip(t, "3 a 3\n")...)), // gzip -c >> makes such a file
 		write(t, "1.zst", append(packZstd(t, "4 c 4\n"), packZstd(t, "5 a 1")...)),
 		write(t, "0", nil),
 		"-",

@@ -55,8 +55,8 @@ func hostAmong(first, second, rest []byte) []byte {
 	return nil
 }
 
-// behind returns what stands for the host in the text behind the bytes, nil if nothing does.
-func behind(text []byte) []byte {
+// hostAfter returns what stands for the host in the text behind the bytes, nil if nothing does.
+func hostAfter(text []byte) []byte {
 	if len(text) == 0 || text[len(text)-1] == '"' {
 		return nil // nothing follows the agent, as in most logs
 	}

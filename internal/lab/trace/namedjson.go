@@ -9,8 +9,8 @@ import (
 // jsonField is a name of an object's member, and what is wanted of it.
 type jsonField struct {
 	role   role
-	rank   int                   // of its names for the role, from 1; 0: it has no role
-	inside map[string]*jsonField // of the object that is its value
+	rank   int                   // rank among its names for the role, from 1; 0: it has no role
+	inside map[string]*jsonField // fields of the object that is its value
 }
 
 // newJSONFields returns the fields of a line with these names.
@@ -51,7 +51,7 @@ type namedJSON struct {
 	fields *jsonField
 	reader recordReader
 	record record
-	ranks  [roles]int // of the names that the values come from
+	ranks  [roles]int // ranks of the names that the values come from
 }
 
 func newNamedJSON(n names) *namedJSON {

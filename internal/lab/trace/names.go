@@ -12,7 +12,7 @@ type role int
 const (
 	roleTarget  role = iota // path and query, or a whole URL
 	roleHost                // optional
-	roleBytes               // of the response, "-" is none
+	roleBytes               // bytes of the response, "-" is none
 	roleStatus              // optional; without it all are 200
 	roleMethod              // optional; without it all are GET
 	roleTime                // optional
@@ -145,14 +145,14 @@ func dialects() []dialect {
 			roleTarget: {"path"}, roleHost: {"authority"}, roleBytes: {"bytes_sent"}, roleStatus: {"response_code"}, roleMethod: {"method"}, roleTime: {"start_time"},
 		}},
 		{name: "haproxy", text: newHAProxy},
-		{name: "alb", text: newALB, fields: names{ // as Amazon's tables for Athena name the columns
+		{name: "alb", text: newALB, fields: names{ // names of the columns in Amazon's tables for Athena
 			roleTarget: {"request_url"}, roleBytes: {"sent_bytes"}, roleStatus: {"elb_status_code"}, roleMethod: {"request_verb"}, roleTime: {"time"},
 		}},
 		{name: "traefik", text: newCombined, fields: names{
 			roleTarget: {"RequestPath"}, roleHost: {"RequestAddr", "RequestHost"}, roleBytes: {"DownstreamContentSize"},
 			roleStatus: {"DownstreamStatus"}, roleMethod: {"RequestMethod"}, roleTime: {"StartUTC", "StartLocal", "time"},
 		}},
-		{name: "ingress-nginx", text: newCombined, fields: names{ // as its documentation names them for JSON
+		{name: "ingress-nginx", text: newCombined, fields: names{ // names that its documentation has for JSON
 			roleTarget: {"path"}, roleQuery: {"request_query"}, roleHost: {"vhost"}, roleBytes: {"bytes_sent"},
 			roleStatus: {"status"}, roleMethod: {"method"}, roleTime: {"time", "time_iso8601"},
 		}},

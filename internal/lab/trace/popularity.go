@@ -18,7 +18,7 @@ const (
 	arriveEvenly   = "even"
 	arriveInBursts = "bursty"
 
-	kilobyte = 1000 // of the sizes in a distribution
+	kilobyte = 1000 // unit of the sizes in a distribution
 )
 
 // popularity is the workload popularity:. The numbers of requests and the sizes of its

@@ -57,7 +57,7 @@ func (p *recordReader) size(sent, method, status []byte) (int64, bool) {
 	if len(sent) == 0 {
 		return 0, p.sparse || string(status) == "304" || string(method) == "HEAD"
 	}
-	if whole, fraction, ok := bytes.Cut(sent, []byte(".")); ok && string(fraction) == "0" { // as tables with empty cells write it
+	if whole, fraction, ok := bytes.Cut(sent, []byte(".")); ok && string(fraction) == "0" { // tables with empty cells write it so
 		sent = whole
 	}
 	return parseSent(sent)

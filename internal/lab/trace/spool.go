@@ -26,7 +26,7 @@ type spool struct {
 	last  int64  // microseconds
 
 	file    *os.File // nil = all is in buf
-	name    string   // of a file that could not be unlinked while it is open
+	name    string   // name of a file that could not be unlinked while it is open
 	written int64
 }
 

@@ -33,7 +33,7 @@ func newSquid() parser {
 		}
 		if r.host, r.target, ok = splitURL(url); !ok {
 			*r = request{}
-			return skipped // of another scheme, such as ftp: or the cache manager's
+			return skipped // another scheme, such as ftp: or the cache manager's
 		}
 		return used
 	}

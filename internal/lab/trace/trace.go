@@ -35,7 +35,7 @@ type Facts struct {
 	OneHitObjects int64 `json:"one_hit_objects"` // asked for once
 	BadLines      int64 `json:"bad_lines"`       // could not be understood
 	Skipped       int64 `json:"-"`               // understood, and not used: the package comment says which
-	EmptyObjects  int64 `json:"-"`               // of which a GET has shown no byte
+	EmptyObjects  int64 `json:"-"`               // objects that no GET has shown a byte of
 	Heads         int64 `json:"-"`               // requests that were HEADs
 	HeadObjects   int64 `json:"-"`               // never asked for by a GET
 }
@@ -88,7 +88,7 @@ func (t *Trace) Facts() Facts { return t.facts }
 func (t *Trace) Notes() Notes { return t.notes }
 
 // HasTimes reports whether the requests have times: at least 99 of 100 had a valid time, and
-// at most one of 100 an odd one. A request without a time has that of the line before.
+// at most one of 100 an odd one. A request without a time gets the time of the line before.
 func (t *Trace) HasTimes() bool { return t.timed }
 
 // Key returns the key of object i: the host, "" if the log has none, and the target in

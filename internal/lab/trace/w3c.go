@@ -84,7 +84,7 @@ type w3cParser struct {
 	at     [w3cColumns]int // -1 is no such field
 	fields [][]byte
 	times  clock
-	date   []byte // of the directive, if there is no such field
+	date   []byte // date of the directive, if there is no such field
 	text   []byte // a time, for the clock
 	target []byte
 }

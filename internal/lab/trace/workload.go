@@ -16,7 +16,7 @@ import (
 type zipfWorkload struct {
 	objects  int     // ranks of the law; those never drawn are not in the trace
 	requests int     // in all
-	exponent float64 // of the law, 0 or more
+	exponent float64 // exponent of the law, 0 or more
 	oneHit   float64 // share of requests for URLs that are requested once, in [0, 1]
 	size     sizeDistribution
 	seed     uint64

@@ -27,7 +27,7 @@ type Options struct {
 // Log is an access log. Its methods are safe for concurrent use.
 type Log struct {
 	*lines.Log
-	buffers sync.Pool      // of *buffer
+	buffers sync.Pool      // pool of *buffer
 	remote  *syslog.Writer // nil: it writes to a file
 }
 

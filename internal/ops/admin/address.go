@@ -46,7 +46,7 @@ func target(address string) (base, socket string, err error) {
 	if err != nil || port == "" || strings.ContainsAny(address, "/ ?#@") {
 		return "", "", &addressError{wantAddress}
 	}
-	if strings.HasPrefix(address, ":") { // as in a configuration, where it is every address
+	if strings.HasPrefix(address, ":") { // every address, in a configuration
 		address = "localhost" + address
 	}
 	if _, err := url.Parse("http://" + address); err != nil {

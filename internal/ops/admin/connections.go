@@ -17,7 +17,7 @@ const maxConnections = 128
 type connections struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*list.Element // its place among those that wait; nil: a request is in progress
-	waiting list.List                  // of net.Conn, the one that has waited for longest at the front
+	waiting list.List                  // connections that wait (net.Conn), the one that has waited for longest at the front
 }
 
 func newConnections() *connections { return &connections{open: map[net.Conn]*list.Element{}} }

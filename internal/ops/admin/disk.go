@@ -59,7 +59,7 @@ func linesHandler(each func(show func(any) error) error, log *slog.Logger) http.
 type lines struct {
 	w       http.ResponseWriter
 	encoder *json.Encoder
-	ctx     context.Context //nolint:containedctx // of the request that is being answered
+	ctx     context.Context //nolint:containedctx // context of the request that is being answered
 	begun   bool
 }
 

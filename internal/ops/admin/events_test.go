@@ -91,7 +91,7 @@ func TestEventsAreTheStatusEachSecond(t *testing.T) {
 			}
 		}
 		_ = client.Close()
-		time.Sleep(2 * eventEvery) // of virtual time: until the next event finds nobody
+		time.Sleep(2 * eventEvery) // virtual time: until the next event finds nobody
 		synctest.Wait()
 		if was := n.Load(); was > 92 {
 			t.Errorf("got %d calls of Status, want no more behind the end", was)

@@ -25,7 +25,7 @@ func writeJSON(w http.ResponseWriter, status int, indent string, value any) erro
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // as in writeText
+	_, _ = w.Write(b.Bytes()) // the client may have gone
 	return nil
 }
 

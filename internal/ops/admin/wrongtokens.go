@@ -19,7 +19,7 @@ type wrongTokens struct {
 	mu     sync.Mutex
 	all    int64
 	untold int64       // since the last line
-	client string      // of the last one
+	client string      // client of the last one
 	quiet  *time.Timer // runs from a line until the next one is due; nil: the next request has its line at once
 	closed bool        // each request has its line at once, for no timer may run
 }

@@ -58,7 +58,7 @@ func TestWrongTokensLeftNoTrace(t *testing.T) {
 		time.Sleep(wrongTokenEvery)
 		told(first, "client=192.0.2.1 requests=1999", "client=unix requests=2")
 		time.Sleep(wrongTokenEvery + time.Second)
-		guesses(t, s, 2, "192.0.2.2:1", "Bearer x") // behind a minute without any
+		guesses(t, s, 2, "192.0.2.2:1", "Bearer x") // a minute without any has passed
 		told(first, "client=192.0.2.1 requests=1999", "client=unix requests=2", "client=192.0.2.2 requests=1")
 		if err := s.Close(t.Context()); err != nil {
 			t.Error(err)

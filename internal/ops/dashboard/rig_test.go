@@ -43,7 +43,7 @@ type stand struct {
 
 	mu     sync.Mutex
 	status map[string]any
-	lists  map[string]any // by path: top and requests
+	lists  map[string]any // lists under their paths: top and requests
 	purged []string       // what was purged, in words
 	asked  []string       // what was looked up, in words
 	found  string         // the answer to a look-up, in JSON; "" is an error
@@ -125,7 +125,7 @@ func (s *stand) list(path string) func(int) any {
 	return func(int) any {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		text, _ := json.Marshal(s.lists[path]) // as in now
+		text, _ := json.Marshal(s.lists[path]) // the lists can always be encoded
 		return json.RawMessage(text)
 	}
 }

@@ -19,7 +19,7 @@ type writer struct {
 	closer      io.Closer // nil: out is not closed
 	onError     func(error)
 	minInterval time.Duration // 0: no wait between two writes
-	timer       *time.Timer   // of the wait; nil before the first one
+	timer       *time.Timer   // timer of the wait; nil before the first one
 
 	torn       bool // the file ends in the middle of a line
 	unreported int

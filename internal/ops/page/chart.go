@@ -24,10 +24,10 @@ type Unit int
 
 // The units of an axis.
 const (
-	Plain   Unit = iota // as a number
-	Bytes               // as B, KiB, MiB …, the value being a count of bytes
-	Percent             // as a percentage, the value being a ratio: 0.5 is 50 %
-	Seconds             // as µs, ms, s, m and h, the value being seconds
+	Plain   Unit = iota // a number
+	Bytes               // B, KiB, MiB …, the value being a count of bytes
+	Percent             // a percentage, the value being a ratio: 0.5 is 50 %
+	Seconds             // µs, ms, s, m and h, the value being seconds
 )
 
 // Chart is one drawing with two axes.

@@ -16,7 +16,7 @@ type grid struct {
 	Series []string     `json:"series"`
 	Xs     []float64    `json:"xs"`
 	Ys     [][]*float64 `json:"ys"`
-	Labels []string     `json:"labels,omitempty"` // of a scatter chart, one for each x
+	Labels []string     `json:"labels,omitempty"` // labels of a scatter chart, one for each x
 }
 
 type axis struct {

@@ -32,7 +32,7 @@ type document struct {
 	Policy   string
 	Styles   []template.CSS
 	Scripts  []template.JS // none where there is no chart
-	License  string        // of uPlot, which wants it in every copy
+	License  string        // license of uPlot, which wants it in every copy
 	Sections []section
 }
 

@@ -9,7 +9,7 @@ const Kept = 64
 // Names is the set of names that have series. The zero value is empty. It is not safe for
 // concurrent use.
 type Names struct {
-	known   map[string]bool // by name: it has been in force
+	known   map[string]bool // names that have been in force
 	removed []removedName   // in the order of their removal
 }
 

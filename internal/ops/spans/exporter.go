@@ -65,7 +65,7 @@ type Exporter struct {
 
 	// Used only by the sending goroutine.
 
-	body       []byte // of a request; reused
+	body       []byte // body of a request; reused
 	unreported int
 	reported   time.Time
 }

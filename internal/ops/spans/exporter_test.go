@@ -18,7 +18,7 @@ import (
 
 // receiver answers what its Exporter sends, in virtual time.
 type receiver struct {
-	answer func(n int, r *http.Request) (*http.Response, error) // of the request number n, from 0
+	answer func(n int, r *http.Request) (*http.Response, error) // answers the request number n, from 0
 
 	mu    sync.Mutex
 	asked []time.Time

@@ -16,7 +16,7 @@ type entry struct {
 type Summary struct {
 	width   int
 	total   int64
-	entries []entry  // those in use
+	entries []entry  // entries in use
 	heap    []uint32 // numbers of entries, the least count first
 	index   index
 	text    []byte // width bytes for each entry

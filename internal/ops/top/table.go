@@ -14,9 +14,9 @@ type Measure int
 // The measures.
 const (
 	Requests Measure = iota
-	Bytes            // of bodies sent
+	Bytes            // bytes of bodies sent
 	Misses           // requests that looked up the cache and were not answered from it
-	HeldBack         // those misses whose response admission held back
+	HeldBack         // misses whose response admission held back
 
 	Measures
 )

@@ -22,7 +22,7 @@ const (
 // Options configure a Balancer. Counts are above 0 unless said otherwise.
 type Options struct {
 	Policy   Policy
-	Servers  []Server // those at first; Set replaces them
+	Servers  []Server // servers at first; Set replaces them
 	Ejection Ejection
 	Health   Health
 }
@@ -68,7 +68,7 @@ type server struct {
 	ejectedAt   Ticket    // the last request given out before its last ejection
 	trialTicket Ticket    // its last trial
 
-	down   bool // by health checks
+	down   bool // health checks found it down
 	streak int  // checks in a row whose result contradicts down
 }
 

@@ -119,7 +119,7 @@ func TestBackoffDoublesUpToItsLimit(t *testing.T) {
 	_, ticket, _ := b.Choose(now.Add(40*time.Second), only(0), 0)
 	b.Succeeded(0, ticket, start)
 	fail(t, b, 0, 3, now)
-	wantState(t, b, 0, now, Ejected, 10*time.Second) // as if for the first time
+	wantState(t, b, 0, now, Ejected, 10*time.Second) // a first ejection, for the count began anew
 }
 
 // A hundred requests were on their way when the server was ejected: what becomes

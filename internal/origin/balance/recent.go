@@ -10,7 +10,7 @@ const slots = 10
 // has the targets of those that broke. Its zero value is empty.
 type recent struct {
 	slots   [slots]slot
-	broken  []brokenTarget // of different hashes, at most Ejection.Targets
+	broken  []brokenTarget // failures of different hashes, at most Ejection.Targets
 	current int64          // number of the newest slot, since the Unix epoch
 }
 

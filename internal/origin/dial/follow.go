@@ -18,15 +18,15 @@ import (
 
 // Query is what Follow looks up.
 type Query struct {
-	Name string // of a host; or of SRV records (RFC 2782), if SRV is set
-	Port uint16 // of the host; with SRV each record has one
+	Name string // name of a host; or of SRV records (RFC 2782), if SRV is set
+	Port uint16 // port of the host; with SRV each record has one
 	SRV  bool
 	Each bool // each address is an endpoint; otherwise each host of a record is one
 }
 
 // Endpoint is one place to connect to.
 type Endpoint struct {
-	Host    string     // of Query, or of an SRV record; without a dot at the end
+	Host    string     // host of Query, or of an SRV record; without a dot at the end
 	Address netip.Addr // one of Host; the zero Addr if Query.Each is not set
 	Port    uint16
 	Tier    int // 0 is the records of the lowest priority, 1 the next, and so on
@@ -79,8 +79,8 @@ type follow struct {
 	query   Query
 	changed func([]Endpoint, error)
 
-	records map[target]record                // that have not left
-	missing sightings[target]                // of records
+	records map[target]record                // records that have not left
+	missing sightings[target]                // when records were seen last
 	hosts   map[string]sightings[netip.Addr] // with Each: the addresses of the hosts of records
 
 	told    []Endpoint // never written again
@@ -94,13 +94,13 @@ func (f *follow) recall() {
 		f.records[to] = record{uint16(e.Tier), uint16(min(e.Weight, 1<<16-1))} //nolint:gosec // at most maxEndpoints tiers
 		f.missing[to] = 0
 		if e.Address.IsValid() {
-			f.of(e.Host)[e.Address] = 0
+			f.addressesOf(e.Host)[e.Address] = 0
 		}
 	}
 }
 
-// of returns the addresses of a host.
-func (f *follow) of(host string) sightings[netip.Addr] {
+// addressesOf returns the addresses of a host.
+func (f *follow) addressesOf(host string) sightings[netip.Addr] {
 	if f.hosts[host] == nil {
 		f.hosts[host] = sightings[netip.Addr]{}
 	}
@@ -189,7 +189,7 @@ func (f *follow) forgetHosts() {
 	wanted := map[string]bool{}
 	for to := range f.records {
 		wanted[to.host] = true
-		f.of(to.host)
+		f.addressesOf(to.host)
 	}
 	maps.DeleteFunc(f.hosts, func(host string, _ sightings[netip.Addr]) bool { return !wanted[host] })
 }

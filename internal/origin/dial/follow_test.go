@@ -124,7 +124,7 @@ func TestEachAddressOfANameIsFollowed(t *testing.T) {
 		f.want(t, 5*time.Second, "10.0.0.2:80 10.0.0.3:80")
 
 		z.set(func() { z.err = errors.New("resolver down") })
-		again := startFollow(t, d, Query{Name: "app.test", Port: 80, Each: true}) // as after a reload
+		again := startFollow(t, d, Query{Name: "app.test", Port: 80, Each: true}) // a reload does the same
 		again.want(t, 0, "10.0.0.2:80 10.0.0.3:80", "10.0.0.2:80 10.0.0.3:80 failed")
 		f.stop()
 		again.stop()

@@ -12,7 +12,7 @@ import (
 // names remembers the addresses of hosts.
 type names struct {
 	options *Options
-	ctx     context.Context // of all lookups
+	ctx     context.Context // context of all lookups
 	running *sync.WaitGroup
 
 	mu    sync.Mutex
@@ -45,7 +45,7 @@ func (n *names) addresses(ctx context.Context, host string) ([]netip.Addr, error
 	if l == nil {
 		return addrs, nil
 	}
-	var out <-chan time.Time // of patience, where there is an older answer
+	var out <-chan time.Time // the end of patience, where there is an older answer
 	if addrs != nil {
 		t := time.NewTimer(n.options.Patience)
 		defer t.Stop()

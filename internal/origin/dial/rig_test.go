@@ -13,7 +13,7 @@ import (
 // network is addresses that answer in their own ways.
 type network struct {
 	mu    sync.Mutex
-	hosts map[string]host // by HOST:PORT; others hang until the context ends
+	hosts map[string]host // hosts under HOST:PORT; others hang until the context ends
 	tried []string
 	open  int // connections that are not closed
 }

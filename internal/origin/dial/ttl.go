@@ -27,7 +27,7 @@ func (o *Options) resolveSRV(ctx context.Context, name string) ([]*net.SRV, time
 	l := lifetime{server: o.NameServer}
 	_, records, err := l.resolver().LookupSRV(ctx, "", "", name)
 	if len(records) > 0 {
-		err = nil // of others, whose targets are no names
+		err = nil // the error is about other records, whose targets are no names
 	}
 	return records, l.shortest(), err
 }
@@ -125,7 +125,7 @@ func (c *heardPackets) Read(p []byte) (int, error) {
 type heardStream struct {
 	net.Conn
 	l     *lifetime
-	heard []byte // of the message that is being read; at most 64 KiB and what one Read brings
+	heard []byte // bytes of the message that is being read; at most 64 KiB and what one Read brings
 }
 
 // Read reads a part of a message.

@@ -24,7 +24,7 @@ func TestLookupsTellTheLifetimeOfTheirRecords(t *testing.T) {
 		f(30 * time.Second)
 		s.SetAddresses(hostName, 0, "10.0.0.1")
 		f(watchLeast)
-		s.SetAddresses(hostName, 1<<31, "10.0.0.1") // as 0
+		s.SetAddresses(hostName, 1<<31, "10.0.0.1") // such a TTL counts like 0
 		f(watchLeast)
 		s.SetSRV("_http._tcp.app.test.", 7, testkit.SRV{Priority: 1, Weight: 2, Port: 8080, Target: "a.test"}, testkit.SRV{Port: 81, Target: "b.test"})
 		records, ttl, err := o.resolveSRV(t.Context(), "_http._tcp.app.test.")

@@ -17,11 +17,11 @@ import (
 
 // Bounds of what is checked and remembered.
 const (
-	sets = 1 << 10 // of places for what was right
+	sets = 1 << 10 // sets of places for what was right
 	ways = 4       // places in a set: 4,096 in all, of 8 bytes and 32 more where one is taken
 
 	mostWaitingChecks = 64   // credentials that wait to be checked
-	mostOfClient      = 8    // of one client, those that are being checked included
+	mostOfClient      = 8    // credentials of one client, the ones that are being checked included
 	mostWaiting       = 1024 // requests that wait for the check of another one
 	longestWait       = 5 * time.Second
 )
@@ -32,7 +32,7 @@ type Verdict uint8
 // The verdicts.
 const (
 	Wrong  Verdict = iota // not the credentials of a user
-	Right                 // those of one
+	Right                 // the credentials of a user
 	Busy                  // not checked: too much is
 	Enough                // not checked: too much is, for this client
 )
@@ -61,7 +61,7 @@ type check struct {
 	turn    chan bool // has room for what becomes of waiting for a turn
 	working bool      // has its turn
 	done    chan struct{}
-	verdict Verdict // behind done
+	verdict Verdict // set before done is closed
 }
 
 // NewChecker returns a Checker that computes hashes on a quarter of the CPUs at most, and on one at least.

@@ -72,7 +72,7 @@ func TestAGuessOfEachOfManyAddressesKeptANewUserOut(t *testing.T) {
 			c.turns.free = 1
 			release := hold(c)
 			var all sync.WaitGroup
-			for try := range 3 { // as if they had been refused, and come again
+			for try := range 3 { // the requests come again, like ones that were refused
 				for n := range 90 {
 					all.Go(func() { c.Check(u, basic("ann", fmt.Sprint(n, try)), client(n)) })
 				}
@@ -154,7 +154,7 @@ func TestUsersOfOneOfficeKeptTheNextOut(t *testing.T) {
 		if c.Check(u, basic("ann", "x"), site(1)) != Right {
 			t.Fatal("not right")
 		}
-		for i := range c.right { // as if each were another user
+		for i := range c.right { // each place is another user's
 			for j := range c.right[i] {
 				c.right[i][j].Store(nil)
 			}
@@ -298,7 +298,7 @@ func firstLogins(networks int, pause time.Duration) (right, users int, longest t
 	for len(ahead) > 0 && ahead[0].at < end {
 		e := heap.Pop(&ahead).(event)
 		left := waits[:0]
-		for _, w := range waits { // those that wait too long
+		for _, w := range waits { // drops requests that wait too long
 			if e.at-w.at > longestWait && all.leave(w.check) {
 				again(w.event, e.at)
 				continue

@@ -27,7 +27,7 @@ const (
 
 // Users are the users of one file. They are immutable.
 type Users struct {
-	lines map[string]string // by name
+	lines map[string]string // lines under their names
 	decoy string            // the dearest hash: what it takes to find a name unknown
 }
 

@@ -45,7 +45,7 @@ func (n CookieNames) may(cookie []byte) bool {
 // CookieFilter says which cookies are taken out of requests. The zero CookieFilter takes none.
 type CookieFilter struct {
 	strip, keep CookieNames // one of them is empty
-	named       CookieNames // by rules for bypass and key: these stay
+	named       CookieNames // cookies that rules for bypass and key name: these stay
 }
 
 // NewCookieFilter returns the filter that takes the cookies of strip or, if there is one in keep, all but those of keep. It never takes one

@@ -55,7 +55,7 @@ func (r *Rules) Within(route string) *Rules {
 
 // RuleError says what is wrong with one rule.
 type RuleError struct {
-	Rule  string // as in the configuration, such as "ignore_query"
+	Rule  string // name in the configuration, such as "ignore_query"
 	Value string // the name it is about; "" if it is about the rule
 	Want  string
 }

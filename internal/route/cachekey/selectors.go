@@ -57,7 +57,7 @@ func (r *Rules) AppendSelectors(dst []byte, lines func(name string) [][]byte) []
 	if len(r.cookies) > 0 {
 		dst = r.appendCookies(dst, lines("Cookie"))
 	}
-	if r.route != "" { // behind opening, so it is no part of a variant
+	if r.route != "" { // the place after opening: it is no part of a variant
 		dst = appendLengthPrefixed(append(dst, selectorsMark, routeName), r.route)
 	}
 	return dst

@@ -30,7 +30,7 @@ func isScarce(used, all int) bool { return scarce*(all-used) < all }
 type Shares struct {
 	part Part
 	held map[netip.Prefix]*int
-	free *int // of the client that went last, for the next that comes
+	free *int // number of the client that went last, for the next that comes
 }
 
 // NewShares returns Shares that nobody holds any of.

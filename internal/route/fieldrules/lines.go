@@ -10,7 +10,7 @@ import (
 // Lines are fields of answers that the proxy makes itself, ready to be written. They are built by Add and AddLine, and then do not change.
 // The zero Lines are none.
 type Lines struct {
-	lines    []byte // those whose value is the same in each answer
+	lines    []byte // lines whose value is the same in each answer
 	made     []madeField
 	lifetime bool // one of them says how long the answer may be kept
 }

@@ -15,7 +15,7 @@ import (
 // and a field with one of the client never selects a response (Unselectable).
 type Rules struct {
 	*field.Rules
-	fixed field.List // that are set to the same value in each message
+	fixed field.List // fields that are set to the same value in each message
 	made  []madeField
 }
 

@@ -57,7 +57,7 @@ func appendAddress(b []byte, who Client) []byte {
 // append appends what a place of OfURL is.
 func (u URL) append(b []byte, place string) []byte {
 	path, query, asked := bytes.Cut(u.Target, []byte("?"))
-	if string(path) == "*" { // of OPTIONS
+	if string(path) == "*" { // the target of OPTIONS
 		path = []byte("/")
 	}
 	switch place {

@@ -13,7 +13,7 @@ const (
 	placeHost     = "host"     // without its port
 	placeHostPort = "hostport" // with the port, if it is not the usual one
 	placePort     = "port"     // also if it is the usual one
-	placePath     = "path"     // of the target, not decoded
+	placePath     = "path"     // path of the target, not decoded
 	placeQuery    = "query"    // without ?
 	placeURI      = "uri"      // path and query
 

@@ -152,7 +152,7 @@ func savesBesideEverything(t *testing.T, f Family) {
 // A rotation in the middle of a save takes the oldest generation out of it, never half
 // of it, and is not lost itself.
 func rotationDuringASave(t *testing.T, f Family) {
-	const capacity = 7000 // of more words than a save writes at once
+	const capacity = 7000 // more words than a save writes at once
 	for generations := 2; generations <= 3; generations++ {
 		o := Options(generations, capacity, f.Exact)
 		w := f.filter(t, o)

@@ -53,7 +53,7 @@ func statistics(t *testing.T, f Family) {
 		if g := s.Generations; len(g) != generations || g[0].Keys != 0 || g[0].FillRatio != 0 {
 			t.Errorf("generations: got %+v, want %d, the newest empty", g, generations)
 		}
-		held := min(generations-1, 2) // of the two filled
+		held := min(generations-1, 2) // generations that are held, at most the two filled ones
 		Near(t, "keys", float64(s.Keys), float64(held*capacity/2), 0.01)
 		if s.Window != 3*time.Minute || s.Rotations != (bloom.Rotations{Time: 1, Full: 1}) {
 			t.Errorf("got window %v, rotations %+v, want 3m and one of each", s.Window, s.Rotations)

@@ -141,7 +141,7 @@ func topOfLo(t *testing.T, f Family) {
 }
 
 func ends(t *testing.T, f Family) {
-	f.generations(t, 1, 0.5, func(t *testing.T, w Filter, _ int) { // as small as can be
+	f.generations(t, 1, 0.5, func(t *testing.T, w Filter, _ int) { // the smallest filter
 		w.Sight(1<<64-1, 1<<64-1)
 		w.Sight(0, 0)
 		if w.Count(1<<64-1, 1<<64-1) == 0 || w.Count(0, 0) == 0 {

@@ -107,7 +107,7 @@ func readNow(fd int, p []byte, offset int64) bool {
 func cached(fd int, offset, bytes int64) (pages int64, ok bool) {
 	var s unix.Cachestat_t
 	err := unix.Cachestat(uint(fd), &unix.CachestatRange{Off: uint64(offset), Len: uint64(bytes)}, &s, 0) //nolint:gosec // not negative
-	return int64(s.Cache), err == nil                                                                     //nolint:gosec // of a file
+	return int64(s.Cache), err == nil                                                                     //nolint:gosec // a file has fewer pages
 }
 
 func stamp(fd int) (time.Time, bool) {

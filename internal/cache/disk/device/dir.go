@@ -18,7 +18,7 @@ type Dir struct {
 	hook Hook
 
 	blind atomic.Bool // the system does not tell what lies in its page cache (CanDetach)
-	mu    sync.Mutex  // of edge
+	mu    sync.Mutex  // guards edge
 	edge  []byte      // begins at a page of memory
 }
 

@@ -13,7 +13,7 @@ type File struct {
 	name     string
 	hook     Hook
 	file     *os.File    // for all but writes past the page cache
-	fd       int         // of file, for calls that are made while it is surely open
+	fd       int         // descriptor of file, for calls that are made while it is surely open
 	readOnly bool        // and for reading alone
 	write    *os.File    // nil: file
 	direct   atomic.Bool // writes go past the page cache, and are of whole pages
@@ -157,18 +157,18 @@ func writeShort(w *os.File, p []byte, offset int64, err error) int {
 	return n
 }
 
-// behind is how many bytes may wait in the page cache to be written.
-const behind = 8 << 20
+// mostUnwritten is how many bytes may wait in the page cache to be written.
+const mostUnwritten = 8 << 20
 
 // flow keeps writes that go through the page cache from piling up there: what was written up to end is pushed
-// to the device at once, and what is behind by now is waited for and leaves the memory.
+// to the device at once, and what is further behind by now is waited for and leaves the memory.
 func (f *File) flow(end int64) {
 	if end <= f.flowed {
 		return
 	}
 	push(f.write, f.flowed, end-f.flowed)
-	if from := end - 2*behind; from >= 0 && f.flowed/behind != end/behind {
-		settle(f.write, from, behind)
+	if from := end - 2*mostUnwritten; from >= 0 && f.flowed/mostUnwritten != end/mostUnwritten {
+		settle(f.write, from, mostUnwritten)
 	}
 	f.flowed = end
 }

@@ -36,7 +36,7 @@ func (o Op) Writes() bool {
 // Call is one call that is about to be made.
 type Call struct {
 	Op            Op
-	Name          string // of the file, "" for the directory
+	Name          string // name of the file, "" for the directory
 	Offset, Bytes int64  // where it has them
 }
 

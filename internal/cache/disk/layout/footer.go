@@ -6,7 +6,7 @@ import "encoding/binary"
 type Entry struct {
 	Hash   uint64
 	Offset int64 // a multiple of Unit, below 64 MiB
-	Bytes  int64 // of the record, a multiple of Unit
+	Bytes  int64 // length of the record, a multiple of Unit
 }
 
 // EntryBytes and TrailerBytes are the lengths of an Entry and of the Trailer on the disk.
@@ -35,7 +35,7 @@ type Trailer struct {
 	Kind      Kind
 	Entries   int64  // how many
 	EntriesAt int64  // where the first begins, a multiple of Page
-	Sum       uint32 // of all entries
+	Sum       uint32 // checksum of all entries
 	Serial    uint64 // the highest of the records
 }
 

@@ -96,7 +96,7 @@ func Mix(x uint64) uint64 {
 
 // SegmentHead is page 0 of a segment.
 type SegmentHead struct {
-	Number uint64 // of the segment: it names the file, and grows
+	Number uint64 // number of the segment: it names the file, and grows
 	Kind   Kind
 }
 

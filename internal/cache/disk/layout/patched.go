@@ -6,7 +6,7 @@ import "encoding/binary"
 type Patched struct {
 	Segment uint64
 	Offset  int64
-	Serial  uint64 // of the record
+	Serial  uint64 // serial of the record
 	Bytes   [PatchBytes]byte
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Record is one stored object as it is written. Layout keeps no reference to its bytes.
 type Record struct {
-	Hash   uint64 // of Key, by the directory's seed
+	Hash   uint64 // hash of Key under the directory's seed
 	Serial uint64 // grows with each record of the directory: of two with one key the higher counts
 	Key    []byte // the full key, at most MaxKey bytes
 	Block  []byte // the caller's: facts and head of the response, at most MaxBlock bytes

@@ -56,7 +56,7 @@ type Ranking struct {
 	nodes   []node
 	lists   [classes]list
 	filled  [(classes + 63) / 64]uint64 // which lists have an object
-	weight  [classes]float64            // of an object whose last use was one tick ago
+	weight  [classes]float64            // weight of an object whose last use was one tick ago
 	rivals  []uint32                    // memory of Outweigh
 
 	patience float64
@@ -72,7 +72,7 @@ type node struct {
 // list is the objects of a class, by the tick of their last use as far as that is known.
 type list struct {
 	oldest, newest uint32
-	since          uint32 // of the oldest
+	since          uint32 // tick of the oldest
 }
 
 // NewRanking returns an empty Ranking.
@@ -198,7 +198,7 @@ func age(now, since uint32) float64 { return float64(now-since) + 1 }
 
 // Newcomer is an object that is to be stored.
 type Newcomer struct {
-	Bytes    int64   // that it takes of the cache
+	Bytes    int64   // bytes that it takes of the cache
 	Times    uint32  // how often it was asked for, with the request that it is stored for; 1 or more
 	Interval float64 // ticks since it was asked for before
 }

@@ -47,7 +47,7 @@ const wantServer = "want server=HOST, HOST:PORT, tcp://HOST:PORT or unix:/PATH"
 
 // Limits of a destination.
 const (
-	maxTag        = 48  // of APP-NAME (RFC 5424 section 6)
+	maxTag        = 48  // longest APP-NAME (RFC 5424 section 6)
 	maxSocketPath = 107 // with its zero byte the longest that fits into an address of the kernel (unix(7))
 )
 

@@ -10,7 +10,7 @@ import (
 
 // format makes messages of lines: <PRI>1 TIMESTAMP HOSTNAME APP-NAME PROCID MSGID - MSG (RFC 5424 section 6).
 type format struct {
-	before, behind string // of the timestamp
+	before, behind string // text on both sides of the timestamp
 }
 
 // timestamp is RFC 3339 with microseconds, which RFC 5424 allows at most. It always has the same length.

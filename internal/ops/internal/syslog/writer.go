@@ -12,7 +12,7 @@ import (
 const (
 	patience     = 10 * time.Second // from the first failure of a Write to its last try
 	dialTimeout  = 3 * time.Second
-	writeTimeout = 5 * time.Second // of one write
+	writeTimeout = 5 * time.Second // bound of one write
 	firstPause   = 100 * time.Millisecond
 	longestPause = time.Second
 )
@@ -89,7 +89,7 @@ func (w *Writer) send(p []byte) (n int, err error) {
 func (w *Writer) sendStream(p []byte) (n int, err error) {
 	at := now()
 	w.memory = w.memory[:0]
-	var ends []int // of messages in memory
+	var ends []int // ends of messages in memory
 	for n < len(p) && len(w.memory) < chunk {
 		line, size := nextLine(p[n:])
 		w.memory = w.format.appendCounted(w.memory, line, at)

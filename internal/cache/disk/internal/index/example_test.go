@@ -8,7 +8,7 @@ import (
 
 func Example() {
 	x := index.New(1_000_000)
-	hash := uint64(0x9fb21c651e98df25) // of the key, by its owner
+	hash := uint64(0x9fb21c651e98df25) // hash of the key, which its owner computes
 
 	there := index.Place{Segment: 7, Offset: 4096 / 64, Class: 12}
 	x.Put(hash, there)

@@ -2,7 +2,7 @@ package index
 
 // Entry is a record that a segment's footer lists.
 type Entry struct {
-	Hash  uint64 // of the key, as Put takes it
+	Hash  uint64 // hash of the key, the one that Put takes
 	Place Place
 }
 

@@ -19,8 +19,8 @@ const (
 // Index is the table. Its methods may be called concurrently.
 type Index struct {
 	buckets []bucket
-	moves   [shards]atomic.Uint32 // by tag: words that went to their other bucket
-	writers [shards]shard         // by tag
+	moves   [shards]atomic.Uint32 // for each tag: words that went to their other bucket
+	writers [shards]shard         // locks of writers, each for some tags
 	classes [MaxClass + 1]atomic.Int64
 }
 

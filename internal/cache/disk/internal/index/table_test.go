@@ -16,7 +16,7 @@ func TestATableGrowsWhileItIsUsed(t *testing.T) {
 	const keys, writers, rounds, growths = 400, 2, 3000, 20
 	x := NewTable(3 * keys)
 	var mu sync.Mutex
-	var said []Entry // that any key had ever: what the segments would list
+	var said []Entry // all that any key ever had: what the segments would list
 	say := func(n, version int) Place {
 		p := placeOf(n + version*keys)
 		mu.Lock()
