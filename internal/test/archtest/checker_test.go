@@ -134,8 +134,8 @@ func TestShapeCheckerCatches(t *testing.T) {
 	f("another package's comment", uncommented, "a/a.go", "// Package ab counts.\npackage a\n",
 		"a: no comment that begins with Package NAME, or Command for a main package")
 
-	f("a file at the limit", longFiles, "a/a.go", "package a"+lines(500))
-	f("a file over it", longFiles, "a/a.go", "package a"+lines(501), "a/a.go: 501 lines, want at most 500")
+	f("a file at the limit", longFiles, "a/a.go", "package a"+lines(400))
+	f("a file over it", longFiles, "a/a.go", "package a"+lines(401), "a/a.go: 401 lines, want at most 400")
 	f("a test file at its limit", longFiles, "a/a_test.go", "package a"+lines(900))
 	f("a test file over it", longFiles, "a/a_test.go", "package a"+lines(901), "a/a_test.go: 901 lines, want at most 900")
 
@@ -151,6 +151,13 @@ func TestShapeCheckerCatches(t *testing.T) {
 	f("init in a test", surprises, "a/a_test.go", "package a\nfunc init() {}\n",
 		"a/a_test.go:2: init runs before anybody asked for it; give New the work")
 	f("a method called init", surprises, "a/a.go", "package a\ntype t int\nfunc (t) init() {}\n")
+	f("a comment with a noun", leaning, "a/a.go", "package a\n\nvar n int // length of the head\n\n// m counts heads, also\n// of answers.\nvar m int\n")
+	f("a comment beside without one", leaning, "a/a.go", "package a\n\nvar n int // of the head\n",
+		"a/a.go:3: begins without a noun: // of the head")
+	f("a comment above without one", leaning, "a/a.go", "package a\n\n// by counts heads.\nvar by int\n",
+		"a/a.go:3: begins without a noun: // by counts heads.")
+	f("a reason for the linter without one", leaning, "a/a.go", "package a\n\nvar n = 1 //nolint:mnd // as above\n",
+		"a/a.go:3: begins without a noun: //nolint:mnd // as above")
 	f("a dot import", surprises, "a/a.go", "package a\nimport . \"fmt\"\n",
 		"a/a.go:2: a dot import hides where a name comes from")
 }

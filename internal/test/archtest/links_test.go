@@ -55,7 +55,7 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			file, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(file, ":") {
-				continue // of the web
+				continue // a link to the web
 			}
 			links++
 			to := at
@@ -105,7 +105,7 @@ func TestFilesNamedInDocumentsExist(t *testing.T) {
 	tree := house(t)
 	files := map[string]bool{}
 	for _, f := range tree.files {
-		for name := f.name; ; { // by each of its ends: proxy/selection.go may stand for internal/proxy/selection.go
+		for name := f.name; ; { // each of its ends is a name: proxy/selection.go may stand for internal/proxy/selection.go
 			files[name] = true
 			_, end, ok := strings.Cut(name, "/")
 			if !ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +13,10 @@ import (
 // Limits in lines. The function limit is the linter's too (funlen): the lines
 // between the first and the last, comments included.
 const (
-	maxFileLines     = 500
+	maxFileLines     = 400
 	maxTestFileLines = 900
 	maxFuncLines     = 70
+	maxLeaning       = 260 // comments of the whole tree; see leaning
 )
 
 func TestShape(t *testing.T) {
@@ -32,6 +34,12 @@ func TestShape(t *testing.T) {
 	f("no file is too long", longFiles)
 	f("no function is too long", longFuncs)
 	f("no init, no dot import", surprises)
+	f("comments name their noun", func(tr *tree) []string {
+		if all := leaning(tr); len(all) > maxLeaning {
+			return append(all, fmt.Sprintf("%d comments lean on the line above, want at most %d", len(all), maxLeaning))
+		}
+		return nil
+	})
 }
 
 // uncommented lists the rooms whose package has no comment, or one that does
@@ -99,6 +107,22 @@ func surprises(tr *tree) []string {
 		for _, spec := range f.ast.Imports {
 			if spec.Name != nil && spec.Name.Name == "." {
 				out = append(out, tr.at(spec.Pos())+": a dot import hides where a name comes from")
+			}
+		}
+	}
+	return out
+}
+
+// withoutNoun is how a comment begins that leans on the line above it or on the name beside it.
+var withoutNoun = regexp.MustCompile(`(?:^|\s)//\s+(?:of|those|that|as|by|behind)\b`)
+
+// leaning lists the comments that begin without their noun. A line that goes on with the comment above it may begin with any word.
+func leaning(tr *tree) []string {
+	var out []string
+	for _, f := range tr.files {
+		for _, group := range f.ast.Comments {
+			if first := group.List[0]; withoutNoun.MatchString(first.Text) {
+				out = append(out, tr.at(first.Pos())+": begins without a noun: "+first.Text)
 			}
 		}
 	}
