@@ -22,6 +22,12 @@ import (
 // Node is the name of an edge whose YAML gives it none, in Via and Cache-Status.
 const Node = "edgeproxy"
 
+// Addresses of an edge without sockets, where its YAML says no other.
+const (
+	clientsAddress = "192.0.2.1:80"
+	adminAddress   = "127.0.0.1:9980"
+)
+
 // Options are what the rig puts around the operator's YAML. The zero Options is a proxy on real sockets.
 type Options struct {
 	// Origin is the address of the origin, HOST:PORT. It is the one server of an origin called app, if the YAML names no origins,
@@ -29,6 +35,8 @@ type Options struct {
 	Origin string
 	// Seams stand in for sockets. Then the proxy may run in a bubble of testing/synctest.
 	Seams edge.Seams
+	// Disk adds a disk tier below {dir}, unless the YAML has one. It is for all edges where EDGEPROXY_TEST_DISK is 1.
+	Disk bool
 	// Adjust changes what was read of the YAML, at the start and at each reload, to values that no file may have; nil changes nothing.
 	Adjust func(*config.Config)
 	// Log gets the log of the proxy; nil drops it.
@@ -44,14 +52,12 @@ type Edge struct {
 
 	options Options
 	dir     string // has the file, and the disk if there is one
-	disk    bool   // the YAML gets a disk tier
 }
 
 // Start runs a proxy of the operator's YAML until the end of the test, composed as the command does it. What the YAML does not say
 // is the shipped default, but for what a test cannot do without: it listens at a free port of the loopback address, or at the
 // address 192.0.2.1:80 of the seam, and so does admin; and its origin is that of o. In the YAML {dir} is a folder of this edge,
-// for files that settings name. Where EDGEPROXY_TEST_DISK is 1 and the YAML has no disk tier, the rig adds one below {dir}. A
-// fault of the YAML fails the test at once.
+// for files that settings name. A fault of the YAML fails the test at once.
 func Start(tb testing.TB, yaml string, o Options) *Edge {
 	tb.Helper()
 	return StartIn(tb, tb.TempDir(), yaml, o)
@@ -60,7 +66,8 @@ func Start(tb testing.TB, yaml string, o Options) *Edge {
 // StartIn is Start with {dir} in this folder, which outlives the edge.
 func StartIn(tb testing.TB, dir, yaml string, o Options) *Edge {
 	tb.Helper()
-	e := &Edge{options: o, dir: dir, disk: os.Getenv("EDGEPROXY_TEST_DISK") == "1"}
+	o.Disk = o.Disk || os.Getenv("EDGEPROXY_TEST_DISK") == "1"
+	e := &Edge{options: o, dir: dir}
 	c, err := e.load(yaml)
 	must(tb, err)
 	must(tb, edge.Validate(c))
@@ -85,7 +92,7 @@ func (e *Edge) load(yaml string) (*config.Config, error) {
 	yaml = strings.ReplaceAll(strings.ReplaceAll(yaml, "{origin}", e.options.Origin), "{dir}", e.dir)
 	flags := config.Flags{Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", Origin: "http://" + cmp.Or(e.options.Origin, "127.0.0.1:9")}
 	if e.options.Seams.Listen != nil {
-		flags.Listen, flags.Admin = "192.0.2.1:80", "127.0.0.1:9980"
+		flags.Listen, flags.Admin = clientsAddress, adminAddress
 	}
 	for _, section := range given.FindAllStringSubmatch(yaml, -1) {
 		switch section[1] {
@@ -97,7 +104,7 @@ func (e *Edge) load(yaml string) (*config.Config, error) {
 			flags.Origin = ""
 		}
 	}
-	if e.disk {
+	if e.options.Disk {
 		var err error
 		if yaml, err = withDisk(yaml, filepath.Join(e.dir, "disk")); err != nil {
 			return nil, err

@@ -65,9 +65,9 @@ func TestFollowerGetsWhatAHitWould(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			w := newWorld(t)
-			script := "set policy always\nset max-bytes 16777216\n"
+			script := "config\n  admission: {policy: always}\n"
 			if sliced {
-				script += "set slice 4\n"
+				script += "small cache.slice 4\n"
 			}
 			must(t, play(w, script))
 			for n := range rounds {

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/origin"
 )
 
 // http2Origin is an origin that is asked by HTTP/2, without TLS, and counts.
@@ -62,12 +59,8 @@ func overHTTP2(t *testing.T, use func(t *testing.T, o *http2Origin, c *http.Clie
 			serving.Wait()
 			time.Sleep(time.Minute)
 		})
-		Start(t, Options{
-			Listener: clients, Rule: admission.Rule{Policy: admission.Always},
-			Origin: origin.Options{
-				Address: "origin.test:80", Dial: down.dial, HTTP2: true, FirstByteTimeout: 20 * time.Second, IdleTimeout: 10 * time.Second,
-			},
-		})
+		w := &world{}
+		Start(t, "admission: {policy: always}\norigins: {app: {servers: [\"http://{origin}\"], protocol: h2, first_byte_timeout: 20s, idle_timeout: 10s}}", w.optionsOf(clients, down))
 		c := &http.Client{Transport: &http.Transport{DialContext: clients.dial, DisableKeepAlives: true}}
 		use(t, o, c)
 	})

@@ -13,19 +13,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/cache/spool"
 	"edgeproxy/internal/test/testkit"
 )
 
 // slowWorld is a world with these settings and answers, in a bubble. Bodies called large are
 // of that size, each place of them another.
-func slowWorld(t *testing.T, steps string, large map[string]int, configure func(*Options), play func(*testing.T, *world)) {
+func slowWorld(t *testing.T, steps string, large map[string]int, play func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		if configure != nil {
-			configure(&w.options)
-		}
 		parsed, err := parse(steps)
 		if err == nil {
 			err = w.run(parsed)
@@ -102,7 +98,7 @@ func (d *download) cacheStatus() string {
 // stored.
 func TestNineSlowClientsSwitchedTheCacheOff(t *testing.T) {
 	const object, admitted, fills = 8 << 20, 1 << 20, 63
-	steps := ""
+	steps := "config\n  cache: {memory: {max_bytes: 64MiB, max_object_bytes: 8MiB}}\n"
 	for i := range 9 {
 		steps += fmt.Sprintf("origin /slow%d\n  Cache-Control: max-age=600\n", i)
 	}
@@ -111,7 +107,7 @@ func TestNineSlowClientsSwitchedTheCacheOff(t *testing.T) {
 	for i := range 9 {
 		large[fmt.Sprintf("/slow%d", i)] = object
 	}
-	slowWorld(t, steps, large, func(o *Options) { o.MaxBytes, o.MaxObjectBytes = 64<<20, object }, func(t *testing.T, w *world) {
+	slowWorld(t, steps, large, func(t *testing.T, w *world) {
 		t.Helper()
 		var slow sync.WaitGroup
 		for i := range 9 {
@@ -141,8 +137,8 @@ func TestOneSlowReaderStoppedItsFlight(t *testing.T) {
 	f := func(name, answer, rest string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			steps := "set policy always\nset max-object 1000000\norigin /a\n  Cache-Control: max-age=600\n  chunked\n  delay 1s\n  drip 100000 0s\n" + answer
-			slowWorld(t, steps, map[string]int{"/a": size}, nil, func(t *testing.T, w *world) {
+			steps := "config\n  admission: {policy: always}\n  cache: {memory: {max_object_bytes: 1000000B}}\norigin /a\n  Cache-Control: max-age=600\n  chunked\n  delay 1s\n  drip 100000 0s\n" + answer
+			slowWorld(t, steps, map[string]int{"/a": size}, func(t *testing.T, w *world) {
 				t.Helper()
 				want := testkit.Numbered(size)
 				var readers sync.WaitGroup
@@ -177,10 +173,10 @@ func TestOneSlowReaderStoppedItsFlight(t *testing.T) {
 // for it when it was fetched first.
 func TestAClientThatFellBehindGoesOnFromTheStore(t *testing.T) {
 	const size = 3 << 20
-	steps := "set policy always\nset max-bytes 64000000\nset max-object 8000000\nset inflight 4400000\nset response-buffer 65536\nset write-idle 10m\n" +
+	steps := "config\n  admission: {policy: always}\n  limits: {inflight_bytes: 4400000B, inflight_share: 1.0, response_buffer: 64KiB, write_idle_timeout: 10m}\n" +
 		"origin /other\n  Cache-Control: max-age=600\n  size 3900000\n  pause 5s\n" +
 		"origin /a\n  Cache-Control: max-age=600\n  ETag: \"1\"\n  chunked\n  delay 1s\n  drip 100000 0s\n"
-	slowWorld(t, steps, map[string]int{"/a": size}, func(o *Options) { o.InflightShare = 1 }, func(t *testing.T, w *world) {
+	slowWorld(t, steps, map[string]int{"/a": size}, func(t *testing.T, w *world) {
 		t.Helper()
 		want := testkit.Numbered(size)
 		var readers sync.WaitGroup
@@ -208,9 +204,9 @@ func TestAClientThatFellBehindGoesOnFromTheStore(t *testing.T) {
 // ahead of it than that.
 func TestASlowReaderOfASliceStopsNobody(t *testing.T) {
 	const size, slice = 6 << 20, 2 << 20
-	steps := "set policy always\nset max-bytes 64000000\nset max-object 8000000\nset slice 2097152\n" +
+	steps := "config\n  admission: {policy: always}\n  cache: {slice: 2MiB}\n" +
 		"origin /a\n  Cache-Control: max-age=600\n  ETag: \"1\"\n  ranges\n  drip 100000 0s\n"
-	slowWorld(t, steps, map[string]int{"/a": size}, nil, func(t *testing.T, w *world) {
+	slowWorld(t, steps, map[string]int{"/a": size}, func(t *testing.T, w *world) {
 		t.Helper()
 		want := testkit.Numbered(size)
 		var readers sync.WaitGroup
@@ -238,9 +234,9 @@ func TestASlowReaderOfSlicesHoldsOneAtMost(t *testing.T) {
 	f := func(policy string, most float64) {
 		t.Helper()
 		t.Run(policy, func(t *testing.T) {
-			steps := "set policy " + policy + "\nset max-bytes 64000000\nset max-object 8000000\nset slice 524288\n" +
+			steps := "config\n  admission: {policy: " + policy + "}\n  cache: {slice: 512KiB}\n" +
 				"origin /a\n  Cache-Control: max-age=600\n  ETag: \"1\"\n  ranges\n"
-			slowWorld(t, steps, map[string]int{"/a": size}, nil, func(t *testing.T, w *world) {
+			slowWorld(t, steps, map[string]int{"/a": size}, func(t *testing.T, w *world) {
 				t.Helper()
 				var reading sync.WaitGroup
 				reading.Go(func() {
@@ -275,20 +271,16 @@ func TestSlowDownloadsHeldEveryConnection(t *testing.T) {
 	f := func(name string, size int, chunked, disk bool) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			steps := "set max-connections 2\nset queue-wait 3s\n" +
-				"origin /large\n  Cache-Control: no-store\n  drip 50000 0s\n"
+			steps := "config\n  origins: {app: {servers: [\"http://{origin}\"], max_connections: 2}}\n"
+			if disk {
+				steps += "  limits: {spool_path: \"{dir}\"}\n"
+			}
+			steps += "origin /large\n  Cache-Control: no-store\n  drip 50000 0s\n"
 			if chunked {
 				steps += "  chunked\n"
 			}
 			steps += "origin /miss\n  Cache-Control: max-age=60\n  body small\n"
-			var files *spool.Spool
-			configure := func(o *Options) {
-				if disk {
-					files, _ = spool.New(t.TempDir(), 1<<30)
-					o.Spool = files
-				}
-			}
-			slowWorld(t, steps, map[string]int{"/large": size}, configure, func(t *testing.T, w *world) {
+			slowWorld(t, steps, map[string]int{"/large": size}, func(t *testing.T, w *world) {
 				t.Helper()
 				want := testkit.Numbered(size)
 				var slow sync.WaitGroup
@@ -310,8 +302,12 @@ func TestSlowDownloadsHeldEveryConnection(t *testing.T) {
 					t.Errorf("a miss beside them: got %v, %v, after %v", d.res, d.err, d.took)
 				}
 				slow.Wait()
-				if disk && (files.Stats().Bytes != 0 || files.Stats().Files != 0 || files.Stats().Written == 0) {
-					t.Errorf("spool: %+v", files.Stats())
+				if !disk {
+					return
+				}
+				bytes, files, written := w.edge.Metric(t, "edgeproxy_spool_bytes"), w.edge.Metric(t, "edgeproxy_spool_files"), w.edge.Metric(t, "edgeproxy_spooled_bytes_total")
+				if bytes != 0 || files != 0 || written == 0 {
+					t.Errorf("spool: %v bytes in %v files, %v written", bytes, files, written)
 				}
 			})
 		})

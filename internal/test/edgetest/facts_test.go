@@ -65,7 +65,7 @@ func (w *world) metric(words []string) error {
 	if err != nil {
 		return err
 	}
-	if w.edge.disk != nil && strings.HasPrefix(words[1], "edgeproxy_cache_") && slices.Contains(words, "tier=memory") {
+	if w.edge.Disk() != nil && strings.HasPrefix(words[1], "edgeproxy_cache_") && slices.Contains(words, "tier=memory") {
 		return nil // the disk has it
 	}
 	if got := w.edge.Metric(w.tb, words[1], words[2:]...); got != want {

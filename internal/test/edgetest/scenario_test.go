@@ -26,7 +26,7 @@ var otherOnDisk = map[string]string{
 // TestScenarios runs every scenario in a bubble of its own, and those that store anything once more where that goes to a disk:
 // the others never come there. The quick run has a tenth of these.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("../edgetest/testdata/*.txt")
+	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !scenario(t, string(text), Options{}) || otherOnDisk[name] != "" {
+			if !scenario(t, string(text), false) || otherOnDisk[name] != "" {
 				return
 			}
 			if storing++; storing%every == 0 {
-				t.Run("on a disk", func(t *testing.T) { scenario(t, string(text), Options{Disk: true}) })
+				t.Run("on a disk", func(t *testing.T) { scenario(t, string(text), true) })
 			}
 		})
 	}
@@ -55,7 +55,7 @@ func TestScenarios(t *testing.T) {
 }
 
 // scenario runs one, and reports whether an edge of it has stored anything.
-func scenario(t *testing.T, text string, o Options) (stores bool) {
+func scenario(t *testing.T, text string, disk bool) (stores bool) {
 	t.Helper()
 	steps, err := parse(text)
 	if err != nil {
@@ -63,7 +63,7 @@ func scenario(t *testing.T, text string, o Options) (stores bool) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.options.Disk = o.Disk
+		w.disk = disk
 		if err := w.run(steps); err != nil {
 			t.Error(err)
 		}
@@ -77,7 +77,7 @@ func scenario(t *testing.T, text string, o Options) (stores bool) {
 var scenarioName = regexp.MustCompile(`^([bcfr]_[a-z0-9_]+|i_rfc\d+_\d[a-z0-9_]*)\.txt$`)
 
 func TestEveryScenarioIsShortAndExpectsSomething(t *testing.T) {
-	files, err := filepath.Glob("../edgetest/testdata/*")
+	files, err := filepath.Glob("testdata/*")
 	if err != nil {
 		t.Fatal(err)
 	}

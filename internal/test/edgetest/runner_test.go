@@ -10,7 +10,7 @@ import (
 // TestRunnerFindsWhatIsNotAsExpected keeps the scenarios from passing whatever
 // the edge does.
 func TestRunnerFindsWhatIsNotAsExpected(t *testing.T) {
-	const origin = "set policy always\norigin /a\n  Cache-Control: max-age=60\n  ETag: \"1\"\n  body hello\norigin /cut\n  body hello\n  cut 2\n"
+	const origin = "config\n  admission: {policy: always}\norigin /a\n  Cache-Control: max-age=60\n  ETag: \"1\"\n  body hello\norigin /cut\n  body hello\n  cut 2\n"
 	f := func(name, text, want string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestRunnerFindsWhatIsNotAsExpected(t *testing.T) {
 	}
 	f("status", "client GET /a -> 404 fwd=uri-miss; stored", `got "200 fwd=uri-miss; stored"`)
 	f("cache status", "client GET /a -> 200 hit; ttl=60", `got "200 fwd=uri-miss; stored"`)
-	f("line number", "client GET /a -> 500", "line 9: client GET /a")
+	f("line number", "client GET /a -> 500", "line 10: client GET /a")
 	f("body", "client GET /a\n  -> body hallo", `got body "hello"`)
 	f("size", "client GET /a\n  -> size 4", "got a body of 5 bytes")
 	f("field", "client GET /a\n  -> ETag: 2", `got ETag: "\"1\""`)
@@ -53,22 +53,32 @@ func TestRunnerFindsWhatIsNotAsExpected(t *testing.T) {
 	f("interim field", "origin /i\n  bytes HTTP/1.1 103 x\\r\\nX: y\\r\\n\\r\\nHTTP/1.1 204 x\\r\\n\\r\\n\nclient GET /i\n  -> interim 103 no X", `got X: ["y"]`)
 	f("interim none", "origin /i\n  bytes HTTP/1.1 103 x\\r\\n\\r\\nHTTP/1.1 204 x\\r\\n\\r\\n\nclient GET /i\n  -> interim none", "got 1 interim responses")
 	f("fact", "client GET /a\nexpect origin-lines GET /a", "no fact of this name")
-	f("setting", "set policy never", "the edge runs already")
-	f("a setting that takes a restart", "client GET /a\nreload\n  max-bytes 8388608", "changes nothing that is live")
-	f("a setting that is as it was", "client GET /a\nreload\n  policy always", "changes nothing that is live")
+	f("setting", "config\n  admission: {policy: never}", "the edge runs already")
+	f("a setting that takes a restart", "client GET /a\nreload\n  admission: {policy: always}\n  cache: {memory: {max_bytes: 8MiB, max_object_bytes: 1MiB}}", "cache.memory.max_bytes takes a restart")
+	f("a setting that is as it was", "client GET /a\nreload\n  admission: {policy: always}", "changes nothing that is live")
 	f("answer verb", "origin /b\n  boddy x", "unknown")
 }
 
 func TestUnknownSettingsFail(t *testing.T) {
-	for _, text := range []string{"set colour blue", "set policy sometimes", "set max-object many", "set window 2", "set max-object", "set key", "set key headers", "set key header X-A"} {
-		steps, err := parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var o Options
-		if err := o.apply(&steps[0]); err == nil {
-			t.Errorf("%s: got no error", text)
-		}
+	for text, want := range map[string]string{
+		"config\n  colour: blue\norigin /a": "unknown key", "config\n  admission: {policy: sometimes}\norigin /a": "want always",
+		"small colour 1": "unknown", "small cache.slice many": "invalid syntax",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			steps, err := parse(text)
+			must(t, err)
+			for i := range steps {
+				if s := &steps[i]; s.verb == "origin" {
+					_, err = (&Edge{dir: w.dir}).load(w.yaml)
+				} else {
+					err = w.configure(s)
+				}
+			}
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got error %v, want one with %q", text, err, want)
+			}
+		})
 	}
 }
 

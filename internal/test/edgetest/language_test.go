@@ -10,9 +10,12 @@ import (
 // The language of testdata/*.txt. A line without indent is a step; indented lines
 // belong to the step above; # begins a comment line.
 //
-//	set KEY VALUE...            an option of the edge, before the first step of another kind; see settings_test.go
+//	config                      the operator's YAML in the lines below, before the first step of another kind; {origin} is the origin's
+//	                            address, {dir} a folder with the files. What it does not say is the shipped default
+//	file NAME [TEXT]            a file in {dir} with this line, or with the lines below
+//	small KEY SIZE              a size that is smaller than a file may say, so that a scenario is short: see small_test.go
 //	origin TARGET [STATUS]      what the origin answers from now on; see answer_test.go
-//	shield KEY VALUE...         the same of a second edge, called shield, which is then between the edge and the origin
+//	shield                      the YAML of a second edge, called shield, which is then between the edge and the origin
 //	client METHOD TARGET [-> E] a request on a connection of its own, read to its end
 //	together N METHOD TARGET    N such requests at the same moment
 //	start NAME METHOD TARGET    a request that is left waiting
@@ -20,10 +23,10 @@ import (
 //	leave NAME                  its client closes the connection
 //	raw TEXT [-> E]             a request of these bytes; Go's escapes hold
 //	advance DURATION            virtual time passes
-//	purge [soft] [BY] VALUE...  by url, if not said, prefix, host or tag; or: purge [soft] all
+//	purge [soft] [BY] VALUE...  by url, if not said, prefix, host or tag; or: purge [soft] all; {1..N} in VALUE is N of them
 //	    -> N                    how many objects went; uncounted if the number is not known
 //	purge-shield ...            the same at the shield
-//	reload                      the settings in the lines below, in the words of set, hold from now on; see reload_test.go
+//	reload                      the YAML in the lines below holds from now on, or the files that it names have changed
 //	shield-down                 the shield refuses connections from now on
 //	origin-down                 the origin refuses connections from now on
 //	expect FACT                 see facts_test.go
@@ -45,7 +48,7 @@ import (
 //	-> trailer none             there was none
 //	-> after DURATION           virtual time from the request to the end of the answer
 //
-// In values {now}, {now+1h} and {now-1h} are an HTTP date.
+// {instance} is the id of the edge in CDN-Loop, as the origin got it last, and {shield} that of the shield. In values {now}, {now+1h} and {now-1h} are an HTTP date.
 
 // step is one line without indent and those that belong to it.
 type step struct {
@@ -53,6 +56,7 @@ type step struct {
 	verb  string
 	rest  string
 	lines []string // indented, trimmed, with neither comments nor empty ones
+	yaml  string   // the same, with what they are indented by beyond two spaces
 }
 
 // words returns the words behind the verb, of which there must be at least n.
@@ -84,6 +88,7 @@ func parse(text string) ([]step, error) {
 		default:
 			last := &steps[len(steps)-1]
 			last.lines = append(last.lines, trimmed)
+			last.yaml += strings.TrimPrefix(line, "  ") + "\n"
 		}
 	}
 	return steps, nil

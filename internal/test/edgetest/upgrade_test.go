@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"edgeproxy/internal/origin"
 )
 
 // halves is an end of a connection in memory that can be closed by halves, as one over
@@ -51,7 +49,9 @@ func upgraded(t *testing.T, script func(*Conn), do func(t *testing.T, c *halves,
 				script(c)
 			}
 		})
-		e := Start(t, Options{Listener: clients, Origin: origin.Options{Address: "origin.test:80", Dial: servers.dialHalves}})
+		o := new(world).optionsOf(clients, servers)
+		o.Seams.Connect = servers.dialHalves
+		e := Start(t, "", o)
 		conn, err := clients.dialHalves(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
@@ -75,9 +75,9 @@ func upgraded(t *testing.T, script func(*Conn), do func(t *testing.T, c *halves,
 // endsAfter wants the end of the connection, and nothing before it, at a time from now.
 func endsAfter(t *testing.T, r io.Reader, want time.Duration) {
 	t.Helper()
-	begun := now()
+	begun := time.Now()
 	b, _ := io.ReadAll(r)
-	if took := now().Sub(begun); len(b) > 0 || took != want {
+	if took := time.Now().Sub(begun); len(b) > 0 || took != want {
 		t.Errorf("got %q and the end after %v, want nothing and %v", b, took, want)
 	}
 }
@@ -134,14 +134,14 @@ func TestUpgradedHalfClosedSilence(t *testing.T) {
 		upgraded(t, func(c *Conn) {
 			_ = c.Conn.(*halves).CloseWrite()
 			b, _ := io.ReadAll(c.Rest())
-			got, ended = string(b), now()
+			got, ended = string(b), time.Now()
 		}, func(t *testing.T, c *halves, r *bufio.Reader) {
 			endsAfter(t, r, 0)
 			for range 3 {
 				time.Sleep(29 * time.Second)
 				_, _ = io.WriteString(c, "c")
 			}
-			begun := now()
+			begun := time.Now()
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			if took := ended.Sub(begun); got != "ccc" || took != 30*time.Second {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestSlowAndStalledReaders: in memory there is no buffer between edge and client,
-// so a reader's pace is exact.
+// so a reader's pace is exact. They are behind a socket in the file system: on others the kernel drops who stalls.
 func TestSlowAndStalledReaders(t *testing.T) {
 	const size = 400_000
 	f := func(name, target string, every time.Duration, stall bool) {
@@ -20,7 +20,7 @@ func TestSlowAndStalledReaders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				steps, err := parse("set policy always\nset write-idle 10s\n" +
+				steps, err := parse("config\n  listen: [{address: \"unix:/in/memory\"}]\n  admission: {policy: always}\n  limits: {write_idle_timeout: 10s}\n" +
 					"origin /stored\n  Cache-Control: max-age=86400\n  size 400000\n" +
 					"origin /passed\n  Cache-Control: no-store\n  chunked\n  drip 1000 0s\n  size 400000\n" +
 					"client GET /stored -> 200 fwd=uri-miss; stored\n")

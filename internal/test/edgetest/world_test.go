@@ -3,6 +3,7 @@ package edgetest
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,17 +11,21 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/edge"
 )
 
 // world is origin, edge and clients in one bubble.
 type world struct {
 	tb       testing.TB
-	options  Options
-	edge     *Edge    // nil until the first step that is not set
-	shielded *Options // of a second edge, between the first one and the origin; nil is none
+	disk     bool   // of both edges
+	dir      string // the {dir} of both
+	yaml     string
+	small    []string // sizes, as KEY SIZE
+	edge     *Edge    // nil until the first step that says nothing of it
+	shielded *string  // the YAML of a second edge, between the first one and the origin; nil is none
 	shield   *Edge
+	filed    bool // a file was written since the last reload
 	middle   *pipe
 	clients  *pipe
 	origin   *Origin
@@ -35,9 +40,7 @@ type world struct {
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	w := &world{tb: tb, clients: newPipe(1), middle: newPipe(3), down: newPipe(2), waiting: map[string]*exchange{}, answers: map[string]*answer{}}
-	w.options.Rule = admission.Rule{Policy: admission.SecondHit}
-	w.options.UncacheableFor = 10 * time.Second
+	w := &world{tb: tb, dir: tb.TempDir(), clients: newPipe(1), middle: newPipe(3), down: newPipe(2), waiting: map[string]*exchange{}, answers: map[string]*answer{}}
 	return w
 }
 
@@ -46,15 +49,25 @@ func (w *world) open() {
 	// fasthttp's workers end within some seconds of the server.
 	w.tb.Cleanup(func() { time.Sleep(time.Minute) })
 	w.origin = StartOrigin(w.tb, w.down, w.play)
-	w.options.Listener = w.clients
-	w.options.Origin.Address, w.options.Origin.Dial = "origin.test:80", w.down.dial
-	if o := w.shielded; o != nil {
-		o.Node, o.Instance, o.Listener, o.Origin = "shield", "shield", w.middle, w.options.Origin
-		o.Disk = w.options.Disk
-		w.options.Origin.Address, w.options.Origin.Dial = "shield.test:80", w.middle.dial
-		w.shield = Start(w.tb, *o)
+	to := w.down
+	if w.shielded != nil {
+		w.shield = Start(w.tb, "node: {name: shield}\n"+*w.shielded, w.optionsOf(w.middle, to))
+		to = w.middle
 	}
-	w.edge = Start(w.tb, w.options)
+	w.edge = StartIn(w.tb, w.dir, w.yaml, w.optionsOf(w.clients, to))
+}
+
+// optionsOf are those of an edge that serves clients of the one pipe, and asks at the other.
+func (w *world) optionsOf(clients, origin *pipe) Options {
+	return Options{Origin: origin.Addr().String(), Seams: edge.Seams{
+		Listen: func(address string) (net.Listener, error) {
+			if address == adminAddress {
+				return newPipe(9), nil
+			}
+			return clients, nil
+		},
+		Connect: origin.dial,
+	}, Disk: w.disk, Adjust: w.adjust}
 }
 
 // play is the origin's script.
@@ -140,14 +153,14 @@ func (e *Edge) books() error {
 }
 
 func (w *world) take(s *step) error {
-	if s.verb == "set" {
+	switch s.verb {
+	case "config", "small", "shield":
 		if w.edge != nil {
 			return errors.New("the edge runs already")
 		}
-		return w.options.apply(s)
-	}
-	if s.verb == "shield" {
-		return w.behind(s)
+		return w.configure(s)
+	case "file":
+		return w.file(s)
 	}
 	if w.edge == nil {
 		w.open()
@@ -164,6 +177,7 @@ func (w *world) take(s *step) error {
 	if do == nil {
 		return errors.New("unknown verb")
 	}
+	w.fillIn(s)
 	err := do(s)
 	synctest.Wait() // whatever the step set going has come to rest
 	return err
@@ -321,17 +335,6 @@ func (w *world) advance(s *step) error {
 	return nil
 }
 
-// behind sets up the second edge, in the same words as set does the first.
-func (w *world) behind(s *step) error {
-	if w.edge != nil {
-		return errors.New("the edge runs already")
-	}
-	if w.shielded == nil {
-		w.shielded = &Options{Rule: admission.Rule{Policy: admission.SecondHit}, UncacheableFor: 10 * time.Second}
-	}
-	return w.shielded.apply(s)
-}
-
 func (e *Edge) purge(s *step) error {
 	if e == nil {
 		return errors.New("there is no shield")
@@ -347,7 +350,7 @@ func (e *Edge) purge(s *step) error {
 	if len(words) > 1 || len(words) == 1 && words[0] == "all" {
 		by, words = words[0], words[1:]
 	}
-	n, counted, err := e.Proxy.Purge(by, words, soft)
+	n, counted, err := e.Proxy.Purge(by, numbered(words), soft)
 	if err != nil {
 		return err
 	}
@@ -356,7 +359,7 @@ func (e *Edge) purge(s *step) error {
 		got = strconv.Itoa(n)
 	}
 	for _, want := range expectations(s) {
-		if got != want && (e.disk == nil || !counted || n == 0) { // the disk counts all variants as one
+		if got != want && (e.Disk() == nil || !counted || n == 0) { // the disk counts all variants as one
 			return fmt.Errorf("got %s objects, want %s", got, want)
 		}
 	}
