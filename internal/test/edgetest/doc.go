@@ -11,6 +11,7 @@
 // the verbs. The first letter of a file's name says what it is about: b basic, c
 // complex, f failure, i interoperation (with the section of the RFC), r regression.
 //
-// The laws: there is one composition, that of internal/edge, which has two seams for tests; and a scenario states what clients and origin see, exactly, and nothing of
+// The laws: there is one composition, that of internal/edge, which has two seams for tests. A
+// scenario states what clients and origin see, exactly, and nothing of
 // the inside. Nothing here sleeps in real time.
 package edgetest
