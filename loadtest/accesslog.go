@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // accessLog sums up the access log of another proxy while it is written: the result of
@@ -13,8 +14,8 @@ import (
 // It is not safe for concurrent use.
 type accessLog struct {
 	file *os.File
-	buf  [64 << 10]byte
-	rest []byte // an incomplete last line
+	in   *bufio.Reader
+	rest string // an incomplete last line
 	sum  counts
 	line func(*counts, string) error // adds one
 }
@@ -24,7 +25,7 @@ func openAccessLog(path string, line func(*counts, string) error) (*accessLog, e
 	if err != nil {
 		return nil, fmt.Errorf("read the access log: %w", err)
 	}
-	return &accessLog{file: file, line: line}, nil
+	return &accessLog{file: file, in: bufio.NewReaderSize(file, 64<<10), line: line}, nil
 }
 
 // Close closes the file.
@@ -33,29 +34,17 @@ func (l *accessLog) Close() error { return l.file.Close() }
 // read returns the counts of all lines written so far.
 func (l *accessLog) read() (counts, error) {
 	for {
-		n, err := l.file.Read(l.buf[:])
-		if addErr := l.add(l.buf[:n]); addErr != nil {
-			return counts{}, fmt.Errorf("read the access log: %w", addErr)
-		}
+		more, err := l.in.ReadString('\n')
+		l.rest += more
 		if errors.Is(err, io.EOF) {
 			return l.sum, nil
+		}
+		if err == nil {
+			err = l.line(&l.sum, strings.TrimSuffix(l.rest, "\n"))
 		}
 		if err != nil {
 			return counts{}, fmt.Errorf("read the access log: %w", err)
 		}
-	}
-}
-
-func (l *accessLog) add(text []byte) error {
-	l.rest = append(l.rest, text...)
-	for {
-		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
-		if !found {
-			return nil
-		}
-		if err := l.line(&l.sum, string(line)); err != nil {
-			return err
-		}
-		l.rest = rest
+		l.rest = ""
 	}
 }

@@ -3,7 +3,7 @@
 # make build, the packages, the release and the image use it. VERSION and COMMIT go into the program; without VERSION it
 # is a devel. COMMIT is that of the tree unless said. PACKAGE is another program of the tree, which has no version.
 set -eu
-file=${1:?want the file to write}
+file=${1:?must be the file to write}
 case $file in
 /*) ;;
 *) file=$PWD/$file ;;

@@ -4,8 +4,8 @@
 # dashboard for monitoring, and the chart. RUNS is a program of the same tree that this machine can run, where PROGRAM is for
 # another one. The archive and the Debian package are made of this folder.
 set -eu
-to=${1:?want the folder}
-program=${2:?want the program}
+to=${1:?must be the folder}
+program=${2:?must be the program}
 runs=${3:-$program}
 mkdir -p "$to/bin" "$to/config" "$to/completions" "$to/packaging"
 to=$(cd "$to" && pwd)

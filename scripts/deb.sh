@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-out=${1:?want the folder for the package}
+out=${1:?must be the folder for the package}
 here=$($GO env GOHOSTARCH)
 ARCH=${2:-$here}
 VERSION=${VERSION:-0.0.0}

@@ -3,7 +3,7 @@
 # demo's origin, the certificates of authorities of this machine, or those in CA_CERTIFICATES, and the Dockerfile.
 # The version is VERSION, as for scripts/build.sh.
 set -eu
-to=${1:?want the folder}
+to=${1:?must be the folder}
 mkdir -p "$to/empty"
 to=$(cd "$to" && pwd)
 cd "$(dirname "$0")/.."

@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-out=${1:?want the folder for the files}
+out=${1:?must be the folder for the files}
 shift
 [ $# -gt 0 ] || set -- amd64 arm64
 VERSION=${VERSION:-0.0.0}

@@ -71,7 +71,7 @@ ask() {
 	tr -d '\r' <"$dir/head" >"$dir/fields"
 	grep -q '^HTTP/1.1 200 ' "$dir/fields" || fail "not 200: $(head -n 1 "$dir/fields")"
 	grep -Eq "^Cache-Status: edgeproxy; $1\$" "$dir/fields" ||
-		fail "got $(grep '^Cache-Status' "$dir/fields" || echo 'no Cache-Status'), want $1"
+		fail "got $(grep '^Cache-Status' "$dir/fields" || echo 'no Cache-Status'), must be $1"
 	aged=
 	! grep -q '^Age: ' "$dir/fields" || aged=yes
 	[ "$aged" = "${2-}" ] || fail "Age on what is not from the cache, or none on what is"
@@ -89,5 +89,5 @@ kill -TERM "$edge"
 code=0
 wait "$edge" || code=$?
 edge=
-[ "$code" -eq 0 ] || fail "exit code $code after SIGTERM, want 0"
+[ "$code" -eq 0 ] || fail "exit code $code after SIGTERM, must be 0"
 echo "smoke: first-sighting, hit, hit; stopped in order"

@@ -140,7 +140,7 @@ func uPlot(path, tree string) (c component, err error) {
 		return c, err
 	}
 	if !bytes.Contains(b, script) {
-		return c, errors.New("the program has another uPlot than the tree: want a program of this tree")
+		return c, errors.New("the program has another uPlot than the tree: must be a program of this tree")
 	}
 	m := uPlotVersion.FindSubmatch(script)
 	if m == nil {

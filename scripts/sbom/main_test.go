@@ -39,7 +39,7 @@ func TestTheListHasTheModulesThatAreInTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pattern := regexp.MustCompile(`^v\d+\.\d+\.\d+|^go1\.\d+|^1\.\d+\.\d+$`) // of a module, of Go, of uPlot
+	pattern := regexp.MustCompile(`^v\d+\.\d+\.\d+|^go1\.\d+|^1\.\d+\.\d+$`) // versions of modules, of Go, of uPlot
 	var names []string
 	for _, c := range d.Components {
 		names = append(names, c.Name)

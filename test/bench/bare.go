@@ -16,12 +16,7 @@ func serveBare(stdin io.Reader, stdout io.Writer) error {
 }
 
 func bareHandler() fasthttp.RequestHandler {
-	bodies := map[string][]byte{}
-	for _, size := range sizes() {
-		for _, p := range pages(size) {
-			bodies[p.path] = p.body
-		}
-	}
+	bodies := allBodies()
 	fields := responseFields()
 	return func(ctx *fasthttp.RequestCtx) {
 		body, ok := bodies[string(ctx.Path())]

@@ -211,6 +211,9 @@ func fetch(ctx context.Context, client *http.Client, url string) (status string,
 		return "", nil, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", nil, fmt.Errorf("%s: %s", url, resp.Status)
+	}
 	body, err = io.ReadAll(resp.Body)
 	return resp.Header.Get("Cache-Status"), body, err
 }

@@ -24,9 +24,9 @@ const (
 // measureLateness asks all caches for hits by one timetable, at half the peak rate of the slowest
 // of them, and prints the time that 99 of 100 answers do not exceed.
 func (f *field) measureLateness(ctx context.Context, stdout io.Writer) (err error) {
-	real := false // the servers go before all else on their processor
+	hastened := false // the servers go before all else on their processor
 	if f.o.realTime {
-		if real, err = hastenAll(f.servers()); err != nil {
+		if hastened, err = hastenAll(f.servers()); err != nil {
 			return err
 		}
 	}
@@ -34,7 +34,7 @@ func (f *field) measureLateness(ctx context.Context, stdout io.Writer) (err erro
 	var loops []*openLoop
 	rate := 0.0 // requests a second of each server
 	for _, s := range f.caches() {
-		l, took, err := f.peakOf(ctx, s, real)
+		l, took, err := f.peakOf(ctx, s, hastened)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -58,7 +58,7 @@ func (f *field) measureLateness(ctx context.Context, stdout io.Writer) (err erro
 	}
 	text := fmt.Sprintf("\nTime within which 99 of 100 hits of %s were answered, at %.0f requests a second by %d connections,\nhalf of what the slowest of these servers can do; from when each request was due.\n\n",
 		sizeText(lateSize), rate, lateConnections)
-	if !real {
+	if !hastened {
 		text += "Not in real time (--real-time, which takes root): what other programs did is in these times.\n"
 	}
 	t := peerTable(text)
@@ -67,7 +67,7 @@ func (f *field) measureLateness(ctx context.Context, stdout io.Writer) (err erro
 }
 
 // peakOf fills a cache, connects to it until the end of the scene, and returns how long answers took at its peak rate.
-func (f *field) peakOf(ctx context.Context, s server, real bool) (*openLoop, []time.Duration, error) {
+func (f *field) peakOf(ctx context.Context, s server, hastened bool) (*openLoop, []time.Duration, error) {
 	all := pages(lateSize)
 	if err := warm(ctx, s.address, all, s.mark); err != nil {
 		return nil, nil, err
@@ -77,7 +77,7 @@ func (f *field) peakOf(ctx context.Context, s server, real bool) (*openLoop, []t
 		return nil, nil, err
 	}
 	f.later(l.Close)
-	l.realTime = real
+	l.realTime = hastened
 	took, err := l.measure(ctx, f.o.roundTime, 0)
 	return l, took, err
 }

@@ -24,12 +24,7 @@ func startOrigin() (*originServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the origin: %w", err)
 	}
-	bodies := map[string][]byte{}
-	for _, size := range sizes() {
-		for _, p := range pages(size) {
-			bodies[p.path] = p.body
-		}
-	}
+	bodies := allBodies()
 	fields, fresh := responseFields(), map[string][]byte{}
 	for _, size := range freshSizes() {
 		fresh[strconv.Itoa(size)] = pages(size)[0].body

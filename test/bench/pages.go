@@ -92,3 +92,14 @@ func requestsFor(all []page, host string) [][]byte {
 	}
 	return requests
 }
+
+// allBodies returns the bodies of all pages, by their paths.
+func allBodies() map[string][]byte {
+	bodies := map[string][]byte{}
+	for _, size := range sizes() {
+		for _, p := range pages(size) {
+			bodies[p.path] = p.body
+		}
+	}
+	return bodies
+}

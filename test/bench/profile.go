@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -102,26 +101,12 @@ func profileOne(ctx context.Context, admin, path string, c contender) error {
 }
 
 // saveProfile writes what edgeproxy says of the CPU time of the next profileTime.
-func saveProfile(ctx context.Context, admin, path string) (err error) {
-	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", admin, profileTime/time.Second)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+func saveProfile(ctx context.Context, admin, path string) error {
+	_, profile, err := fetch(ctx, http.DefaultClient, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", admin, profileTime/time.Second))
 	if err != nil {
 		return fmt.Errorf("ask for a profile: %w", err)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("ask for a profile: %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("ask for a profile: %s", resp.Status)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write the profile: %w", err)
-	}
-	_, err = io.Copy(f, resp.Body)
-	return errors.Join(err, f.Close())
+	return os.WriteFile(path, profile, 0o600)
 }
 
 func overHTTP2(p *process.Process, secure string) (work, error) {

@@ -43,7 +43,7 @@ type Requests struct {
 	Accesses []trace.Access
 	Unique   int64 // bytes of all objects
 
-	Lifetimes []model.Lifetime // of the objects; nil: none expires
+	Lifetimes []model.Lifetime // indices are those of Objects; nil: none expires
 }
 
 // Bytes returns a share of the unique bytes, in percent.
