@@ -84,6 +84,33 @@ func TestTestsNamedInDesignsExist(t *testing.T) {
 	}
 }
 
+var settingName = regexp.MustCompile("`([a-z_]+)\\.[a-z_.]+`")
+
+// A setting that was renamed went on under its old name in notes for developers.
+func TestSettingsNamedInDesignsExist(t *testing.T) {
+	settings, err := os.ReadFile("../../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for at, text := range documents(t) {
+		if base := path.Base(at); base != "DESIGN.md" && base != "ARCHITECTURE.md" {
+			continue
+		}
+		for _, m := range settingName.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(string(settings), "`"+m[1]+".") {
+				continue // no section of the file
+			}
+			if named++; !strings.Contains(string(settings), m[0]) {
+				t.Errorf("%s names %s, which is no setting", at, m[0])
+			}
+		}
+	}
+	if named < 20 {
+		t.Errorf("designs name %d settings, want those that they are about", named)
+	}
+}
+
 func TestDesignsThatLackSomethingAreSeen(t *testing.T) {
 	const whole = "# a\n\n`a` and `b`\n\n## Not chosen, because\n"
 	for text, want := range map[string]int{
