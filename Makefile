@@ -264,7 +264,7 @@ lint: ## run the linters
 
 .PHONY: vet
 vet: ## run go vet on what the linters do not see: files of other tags and systems
-	@$(GO) vet -pgo=off -tags walk ./cmd/edgeproxy # built by scripts/walk.sh alone
+	@$(GO) vet -pgo=off -tags walk ./cmd/edgeproxy # built by make walk alone
 	@$(GO) vet -pgo=off -tags soak ./cmd/edgeproxy ./test/faults ./test/fair
 	@$(GO) -C tools run ./typecheck .. linux/386 ./internal/conn/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/disk/device # where calls of the system differ
 	@$(GO) -C tools run ./typecheck .. darwin/arm64 ./cmd/... ./config/... ./internal/... ./loadtest/...

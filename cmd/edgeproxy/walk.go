@@ -12,6 +12,7 @@ import (
 
 // scripts/walk.sh builds the program with this file. It then records which functions run between two
 // signals: SIGUSR2 clears the coverage counters, SIGWINCH writes them into the folder EDGEPROXY_WALK.
+// A line on standard error says that either is done.
 var _ = countWalks()
 
 func countWalks() <-chan os.Signal {
@@ -21,7 +22,9 @@ func countWalks() <-chan os.Signal {
 		for sig := range told {
 			if err := walked(sig); err != nil {
 				fmt.Fprintln(os.Stderr, "walk:", err)
+				continue
 			}
+			fmt.Fprintln(os.Stderr, "walk: done")
 		}
 	}()
 	return told
