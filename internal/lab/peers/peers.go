@@ -174,6 +174,6 @@ func (t TrafficServer) Start() (*process.Process, error) {
 		}
 	}
 	return process.Start(process.Command{
-		Name: "traffic_server", Path: t.Program, Args: []string{"--run-root=" + filepath.Join(t.Dir, "runroot.yaml")}, Dir: t.Dir,
+		Name: "Traffic Server", Path: t.Program, Args: []string{"--run-root=" + filepath.Join(t.Dir, "runroot.yaml")}, Dir: t.Dir,
 	})
 }
