@@ -25,8 +25,10 @@ func source(t *testing.T, pairs ...string) *tree {
 func TestImportCheckerCatches(t *testing.T) {
 	l := law{
 		wings: []wing{
-			{name: "internal/b"}, {name: "internal/a", imports: []string{"internal/b"}},
-			{name: "cmd/x", imports: []string{"internal/a", "internal/b"}}, {name: "internal/t"},
+			{name: "internal/b"},
+			{name: "internal/a", imports: []string{"internal/b"}},
+			{name: "cmd/x", imports: []string{"internal/a", "internal/b"}},
+			{name: "internal/t"},
 		},
 		modules:  map[string][]string{"example.com/lib": {"internal/a"}},
 		testOnly: []string{"internal/t"},
