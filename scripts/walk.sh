@@ -90,7 +90,7 @@ for kind in $kinds; do
 		[ $rounds -lt 3 ] || break
 	done
 	[ $rounds = 3 ] || { echo "walk: no three rounds of a $kind ended by themselves" >&2; exit 1; }
-	# A line of a function stands for it: methods of several types have one name.
+	# Functions stand in the order of their file.
 	sort "$out/$kind"*.functions | uniq -c | awk '$1 == 3 { split($2, at, ":"); print at[1], at[2], $3 }' | sort -k1,1 -k2,2n | cut -d' ' -f1,3 >"$out/$kind.all"
 	awk -v kind="$kind" -v only="$only" '
 		function place(room) { return room in rank ? rank[room] : 99 }
