@@ -41,30 +41,30 @@ func (e *Edge) buildAdmission(state *admission.State) (cache.Hasher, error) {
 // loadState reads the saved sightings; nil is a fresh start. An unusable file
 // is only logged. A folder that cannot be written to is an error, because the
 // state could not be saved later.
-func (e *Edge) loadState() (*admission.State, error) {
-	path := e.config.Admission.State
+func (sg *storage) loadState() (*admission.State, error) {
+	path := sg.config.Admission.State
 	if path == "" {
 		return nil, nil
 	}
 	if err := checkWritableDir(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("admission.state: %w", err)
 	}
-	state, err := admission.LoadState(path, e.started)
+	state, err := admission.LoadState(path, sg.started)
 	switch {
 	case errors.Is(err, statefile.ErrIrregular):
 		return nil, fmt.Errorf("admission.state: %w", err)
 	case errors.Is(err, fs.ErrNotExist):
-		e.log.Info("no sightings of an earlier run", "file", path)
+		sg.log.Info("no sightings of an earlier run", "file", path)
 	case err != nil:
-		e.log.Warn("sightings of the last run are not used", "file", path, "error", err)
+		sg.log.Warn("sightings of the last run are not used", "file", path, "error", err)
 	}
 	return state, nil
 }
 
 // seed returns the seed of the key hash: that of the disk tier if there is one.
-func (e *Edge) seed(state *admission.State) (uint64, error) {
-	if e.purges.Keeps() {
-		return e.purges.Identity().KeySeed, nil
+func (sg *storage) seed(state *admission.State) (uint64, error) {
+	if sg.purges.Keeps() {
+		return sg.purges.Identity().KeySeed, nil
 	}
 	return newSeed(state)
 }
@@ -95,14 +95,14 @@ func newSeed(state *admission.State) (uint64, error) {
 }
 
 // shadowOptions returns options with the windows of the live policies and the size of the gated tier.
-func (e *Edge) shadowOptions() shadow.Options {
-	c := e.config
+func (sg *storage) shadowOptions() shadow.Options {
+	c := sg.config
 	o := shadow.Options{
 		CapacityBytes:  gatedTierBytes(c),
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		SecondHit:      *window(c.Admission.SecondHit),
 		Counting:       *window(c.Admission.Counting.Window),
-		Objects:        e.gate.Objects,
+		Objects:        sg.gate.Objects,
 	}
 	for _, r := range c.Admission.Shadow {
 		o.Rules = append(o.Rules, mustRule(r))

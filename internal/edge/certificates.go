@@ -17,23 +17,29 @@ import (
 	"edgeproxy/internal/front/certs"
 )
 
+// certificates are what clients of TLS are shown: from files, which a reload replaces (live), and by ACME.
+type certificates struct {
+	*core
+	acme *acme.Manager // nil: no certificates by ACME
+}
+
 // buildCertificates returns the store of c's certificate files. It is the store of before if the files are the same.
-func (e *Edge) buildCertificates(c *config.Config, before *live) (*certs.Store, error) {
+func (cs *certificates) buildCertificates(c *config.Config, before *live) (*certs.Store, error) {
 	switch {
-	case !slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.TLS }):
+	case !slices.ContainsFunc(cs.config.Listen, func(l config.Listen) bool { return l.TLS }):
 		return nil, nil //nolint:nilnil // no listener has TLS
-	case len(c.TLS.Certificates) == 0 && len(e.config.TLS.ACME.Names) == 0:
+	case len(c.TLS.Certificates) == 0 && len(cs.config.TLS.ACME.Names) == 0:
 		return nil, config.Errors{c.Fault("tls.certificates", "want one at least: tls.acme begins with a restart, and listeners have tls: true")}
 	case len(c.TLS.Certificates) == 0:
-		return nil, e.checkOrderedNames(c, before, nil) // all certificates come from ACME
+		return nil, cs.checkOrderedNames(c, before, nil) // all certificates come from ACME
 	case before.certs != nil && slices.Equal(c.TLS.Certificates, before.config.TLS.Certificates):
 		return before.certs, nil
 	}
-	s, err := certs.New(certificatePairs(c), e.log, time.Now, e.panics.Quietly)
+	s, err := certs.New(certificatePairs(c), cs.log, time.Now, cs.panics.Quietly)
 	if err != nil {
 		return nil, fmt.Errorf("tls: %w", err)
 	}
-	if err := e.checkOrderedNames(c, before, s); err != nil {
+	if err := cs.checkOrderedNames(c, before, s); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -42,12 +48,12 @@ func (e *Edge) buildCertificates(c *config.Config, before *live) (*certs.Store, 
 
 // checkOrderedNames refuses files that lack a certificate for a name of tls.acme for which none is
 // ordered, because a file had it at the start.
-func (e *Edge) checkOrderedNames(c *config.Config, before *live, files *certs.Store) error {
+func (cs *certificates) checkOrderedNames(c *config.Config, before *live, files *certs.Store) error {
 	if before.config == nil {
 		return nil // the start
 	}
-	for _, name := range e.config.TLS.ACME.Names {
-		managed := e.acme != nil && e.acme.Manages(name)
+	for _, name := range cs.config.TLS.ACME.Names {
+		managed := cs.acme != nil && cs.acme.Manages(name)
 		if !managed && (files == nil || files.Find(name) == nil) {
 			return config.Errors{c.Fault("tls.certificates", "want a certificate for "+name+", or a restart: a file had it at the start, and so tls.acme orders none for it")}
 		}
@@ -56,33 +62,33 @@ func (e *Edge) checkOrderedNames(c *config.Config, before *live, files *certs.St
 }
 
 // fileCertificates returns the certificates of files, nil for none.
-func (e *Edge) fileCertificates() *certs.Store { return e.now.Load().certs }
+func (cs *certificates) fileCertificates() *certs.Store { return cs.now.Load().certs }
 
 // buildACME builds the ACME manager, which loads the stored certificates, and registers the certificate metrics.
-func (e *Edge) buildACME() (err error) {
-	if names := e.acmeNames(); len(names) > 0 {
-		if e.acme, err = acme.New(e.acmeOptions(names)); err != nil {
-			return config.Errors{e.config.Fault("tls.acme.storage", wantStorage+err.Error())}
+func (cs *certificates) buildACME() (err error) {
+	if names := cs.acmeNames(); len(names) > 0 {
+		if cs.acme, err = acme.New(cs.acmeOptions(names)); err != nil {
+			return config.Errors{cs.config.Fault("tls.acme.storage", wantStorage+err.Error())}
 		}
 	}
-	e.registerCertificateMetrics()
+	cs.registerCertificateMetrics()
 	return nil
 }
 
 const wantStorage = "want a folder that can be written to: "
 
 // stopOrdering cancels ACME orders in progress. Existing certificates stay in use.
-func (e *Edge) stopOrdering() {
-	if e.acme != nil {
-		e.acme.Close()
+func (cs *certificates) stopOrdering() {
+	if cs.acme != nil {
+		cs.acme.Close()
 	}
 }
 
 // acmeNames returns the names that no file has a certificate for.
-func (e *Edge) acmeNames() (names []string) {
-	for _, name := range e.config.TLS.ACME.Names {
-		if files := e.fileCertificates(); files != nil && files.Find(name) != nil {
-			e.log.Warn("no certificate is ordered for a name that tls.certificates has one for", "name", name)
+func (cs *certificates) acmeNames() (names []string) {
+	for _, name := range cs.config.TLS.ACME.Names {
+		if files := cs.fileCertificates(); files != nil && files.Find(name) != nil {
+			cs.log.Warn("no certificate is ordered for a name that tls.certificates has one for", "name", name)
 			continue
 		}
 		names = append(names, name)
@@ -90,13 +96,13 @@ func (e *Edge) acmeNames() (names []string) {
 	return names
 }
 
-func (e *Edge) acmeOptions(names []string) acme.Options {
-	a := &e.config.TLS.ACME
+func (cs *certificates) acmeOptions(names []string) acme.Options {
+	a := &cs.config.TLS.ACME
 	roots, _ := acmeRoots(a) // acmeFaults has checked it
 	return acme.Options{
 		Names: names, Directory: a.Directory, Email: a.Email, Roots: roots, Storage: a.Storage,
-		TLSALPN: e.config.Solves(config.TLSALPN01), HTTP: e.config.Solves(config.HTTP01),
-		UserAgent: "edgeproxy/" + e.version, Log: e.log, Now: time.Now, Guard: e.panics.Quietly,
+		TLSALPN: cs.config.Solves(config.TLSALPN01), HTTP: cs.config.Solves(config.HTTP01),
+		UserAgent: "edgeproxy/" + cs.version, Log: cs.log, Now: time.Now, Guard: cs.panics.Quietly,
 	}
 }
 
@@ -137,13 +143,13 @@ func acmeFaults(c, running *config.Config) (faults config.Errors) {
 }
 
 // tlsConfig returns the TLS configuration for clients.
-func (e *Edge) tlsConfig() *tls.Config {
-	c := &tls.Config{GetCertificate: e.certificate, MinVersion: tls.VersionTLS12}
-	if e.config.TLS.MinVersion == config.TLS13 {
+func (cs *certificates) tlsConfig() *tls.Config {
+	c := &tls.Config{GetCertificate: cs.certificate, MinVersion: tls.VersionTLS12}
+	if cs.config.TLS.MinVersion == config.TLS13 {
 		c.MinVersion = tls.VersionTLS13
 	}
-	if e.acme != nil && e.config.Solves(config.TLSALPN01) {
-		c.GetConfigForClient = e.challengeConfig
+	if cs.acme != nil && cs.config.Solves(config.TLSALPN01) {
+		c.GetConfigForClient = cs.challengeConfig
 	}
 	return c
 }
@@ -151,27 +157,27 @@ func (e *Edge) tlsConfig() *tls.Config {
 // certificate is a tls.Config's GetCertificate. A certificate of a file goes before one of ACME.
 // A name whose ACME certificate is still missing gets none, which ends the handshake with
 // unrecognized_name. Any other name, or none, gets the first certificate of all.
-func (e *Edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (cs *certificates) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	name := certs.Name(hello)
-	files := e.fileCertificates()
+	files := cs.fileCertificates()
 	if files != nil {
 		if c := files.Find(name); c != nil {
 			return c, nil
 		}
 	}
-	if e.acme != nil && e.acme.Manages(name) {
-		return e.acme.Certificate(name), nil
+	if cs.acme != nil && cs.acme.Manages(name) {
+		return cs.acme.Certificate(name), nil
 	}
 	if files != nil {
 		return files.First(), nil
 	}
-	return e.acme.First(), nil
+	return cs.acme.First(), nil
 }
 
 // challengeConfig is a tls.Config's GetConfigForClient. It answers the handshake by which a
 // certificate authority validates a name (tls-alpn-01, RFC 8737). It returns nil for all others.
-func (e *Edge) challengeConfig(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-	c := e.acme.Challenge(hello)
+func (cs *certificates) challengeConfig(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	c := cs.acme.Challenge(hello)
 	if c == nil {
 		return nil, nil
 	}
@@ -181,40 +187,40 @@ func (e *Edge) challengeConfig(hello *tls.ClientHelloInfo) (*tls.Config, error) 
 }
 
 // challenge returns proxy.Options.Challenge (http-01), nil if it is not in use.
-func (e *Edge) challenge() func(token []byte) string {
-	if e.acme == nil || !e.config.Solves(config.HTTP01) {
+func (cs *certificates) challenge() func(token []byte) string {
+	if cs.acme == nil || !cs.config.Solves(config.HTTP01) {
 		return nil
 	}
-	return e.acme.Answer
+	return cs.acme.Answer
 }
 
 // registerCertificateMetrics registers the metrics of expiry and of ACME.
-func (e *Edge) registerCertificateMetrics() {
-	if e.fileCertificates() != nil || e.acme != nil {
-		e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+func (cs *certificates) registerCertificateMetrics() {
+	if cs.fileCertificates() != nil || cs.acme != nil {
+		cs.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_certificate_expiry_timestamp_seconds", Help: "When the first of the certificates that clients are shown expires; 0 while there is none.",
-		}, func() float64 { return float64(e.expiry()) }))
+		}, func() float64 { return float64(cs.expiry()) }))
 	}
-	if e.acme != nil {
-		e.registry.MustRegister(
+	if cs.acme != nil {
+		cs.registry.MustRegister(
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: "edgeproxy_acme_missing_certificates", Help: "Names of tls.acme without a certificate, for which handshakes fail.",
-			}, func() float64 { return float64(e.acme.Missing()) }),
+			}, func() float64 { return float64(cs.acme.Missing()) }),
 			prometheus.NewCounterFunc(prometheus.CounterOpts{
 				Name: "edgeproxy_acme_failures_total", Help: "Tries to get or renew a certificate by ACME that failed.",
-			}, func() float64 { return float64(e.acme.Failures()) }),
+			}, func() float64 { return float64(cs.acme.Failures()) }),
 		)
 	}
 }
 
 // expiry returns the earliest expiry of all certificates as Unix time in seconds; 0: there is none.
-func (e *Edge) expiry() int64 {
+func (cs *certificates) expiry() int64 {
 	var ends []int64
-	if files := e.fileCertificates(); files != nil {
+	if files := cs.fileCertificates(); files != nil {
 		ends = append(ends, files.Expiry().Unix())
 	}
-	if e.acme != nil {
-		if end := e.acme.Expiry(); !end.IsZero() {
+	if cs.acme != nil {
+		if end := cs.acme.Expiry(); !end.IsZero() {
 			ends = append(ends, end.Unix())
 		}
 	}

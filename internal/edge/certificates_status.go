@@ -26,14 +26,14 @@ const (
 
 // certificatesStatus returns the certificates in use at now, and their total number. Missing ones come first, then those
 // that expire first.
-func (e *Edge) certificatesStatus(now time.Time) (shown []CertificateStatus, count int) {
-	if files := e.fileCertificates(); files != nil {
+func (cs *certificates) certificatesStatus(now time.Time) (shown []CertificateStatus, count int) {
+	if files := cs.fileCertificates(); files != nil {
 		for _, c := range files.Shown() {
 			shown = append(shown, certificateOf(c.Names, c.NotAfter, now, fromFile, c.File))
 		}
 	}
-	if e.acme != nil {
-		e.acme.Ends(func(name string, end time.Time) {
+	if cs.acme != nil {
+		cs.acme.Ends(func(name string, end time.Time) {
 			shown = append(shown, certificateOf([]string{name}, end, now, fromACME, ""))
 		})
 	}

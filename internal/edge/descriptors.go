@@ -41,15 +41,15 @@ func connectionLimit(c *config.Config, limit int) (connections, wanted int) {
 // limitConnections sets how many connections of clients there may be where the process may have so many descriptors, and logs
 // if they are fewer than configured. That is a warning where the operator has written the number himself. The default is more
 // than many systems allow, and there the first line that everybody saw was a warning.
-func (e *Edge) limitConnections(descriptors int) {
+func (cl *clientSide) limitConnections(descriptors int) {
 	var wanted int
-	if e.connectionLimit, wanted = connectionLimit(e.config, descriptors); e.connectionLimit >= e.config.Limits.Connections {
+	if cl.connectionLimit, wanted = connectionLimit(cl.config, descriptors); cl.connectionLimit >= cl.config.Limits.Connections {
 		return
 	}
 	level := slog.LevelInfo
-	if e.config.Given(connectionsKey, "") != "" {
+	if cl.config.Given(connectionsKey, "") != "" {
 		level = slog.LevelWarn
 	}
-	e.log.Log(context.Background(), level, "limits.connections is lowered: the limit of file descriptors is too low for it",
-		"connections", e.connectionLimit, "configured", e.config.Limits.Connections, "descriptors", descriptors, "wanted", wanted)
+	cl.log.Log(context.Background(), level, "limits.connections is lowered: the limit of file descriptors is too low for it",
+		"connections", cl.connectionLimit, "configured", cl.config.Limits.Connections, "descriptors", descriptors, "wanted", wanted)
 }

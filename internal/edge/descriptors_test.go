@@ -45,7 +45,7 @@ func TestConnectionsOfClientsMayTakeAllDescriptors(t *testing.T) {
 func lowered(t *testing.T, c *config.Config, descriptors int) string {
 	t.Helper()
 	var log bytes.Buffer
-	e := &Edge{config: c, log: slog.New(slog.NewTextHandler(&log, nil))}
+	e := clientSide{core: &core{config: c, log: slog.New(slog.NewTextHandler(&log, nil))}}
 	e.limitConnections(descriptors)
 	_, line, _ := strings.Cut(log.String(), " level=")
 	return line

@@ -11,9 +11,11 @@ import (
 	"syscall"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/cache/purge"
+	"edgeproxy/internal/lab/shadow"
 )
 
 const (
@@ -24,6 +26,17 @@ const (
 	// diskQueueBytes bounds what waits in memory for a directory's writer.
 	diskQueueBytes = 32 << 20
 )
+
+// storage is what is stored, and what decides on it.
+type storage struct {
+	*core
+	store       *cache.Store
+	disk        *disk.Group // nil: no disk tier
+	diskFailure error       // why a configured disk tier is not in use
+	purges      *purge.Table
+	gate        *admission.Gate
+	shadow      *shadow.Shadow // nil: no shadow policies
+}
 
 // diskOptions returns the options of each directory of c's disk tier; none if there is no disk tier.
 func diskOptions(c *config.Config, log *slog.Logger) (all []disk.Options) {
@@ -128,33 +141,33 @@ func isTransient(err error) bool {
 // openDisk opens the disk tier, if the configuration has one, and its purge records. keys is the seed of the key hash so far, 0
 // for none. A directory that is foreign, of a newer version or in use is an error. After a transient error the proxy runs
 // without a disk tier.
-func (e *Edge) openDisk(keys uint64) error {
-	e.purges = purge.New(purge.Options{})
-	paths := e.config.Cache.Disk.Paths
+func (sg *storage) openDisk(keys uint64) error {
+	sg.purges = purge.New(purge.Options{})
+	paths := sg.config.Cache.Disk.Paths
 	if len(paths) == 0 {
 		return nil
 	}
 	var purges *purge.Table
-	all := diskOptions(e.config, e.log)
+	all := diskOptions(sg.config, sg.log)
 	home := directoryWithPurges(all)
 	group, err := disk.OpenGroup(all...)
 	if err == nil {
-		if purges, err = openPurges(home, keys, group.Stats().Segments > 0, e.log); err != nil {
+		if purges, err = openPurges(home, keys, group.Stats().Segments > 0, sg.log); err != nil {
 			group.Close()
 		}
 	}
 	switch {
 	case err != nil && isTransient(err):
-		e.diskFailure = err
-		e.log.Error("the disk tier cannot be used; the proxy runs without it until its next start", "path", paths, "error", err)
+		sg.diskFailure = err
+		sg.log.Error("the disk tier cannot be used; the proxy runs without it until its next start", "path", paths, "error", err)
 	case err != nil:
 		return fmt.Errorf("cache.disk: %w", err)
 	default:
-		e.disk, e.purges = group, purges
-		e.removeStrayPurges(home)
-		e.registry.MustRegister(newDiskMetrics(group))
+		sg.disk, sg.purges = group, purges
+		sg.removeStrayPurges(home)
+		sg.registry.MustRegister(newDiskMetrics(group))
 		st := group.Stats()
-		e.log.Info("the disk tier is open", "path", paths, "bytes", st.Bytes, "max_bytes", st.MaxBytes, "segments", st.Segments, "punches_holes", st.Punches)
+		sg.log.Info("the disk tier is open", "path", paths, "bytes", st.Bytes, "max_bytes", st.MaxBytes, "segments", st.Segments, "punches_holes", st.Punches)
 	}
 	return nil
 }
@@ -173,36 +186,36 @@ func openPurges(path string, keys uint64, stored bool, log *slog.Logger) (*purge
 
 // removeStrayPurges removes purge records from directories other than home. They date from a time when such a directory was
 // used alone. Once home left the list, they would pass for the records of all.
-func (e *Edge) removeStrayPurges(home string) {
-	for i, path := range e.config.Cache.Disk.Paths {
-		if path == home || e.disk.Stores()[i].Err() != nil {
+func (sg *storage) removeStrayPurges(home string) {
+	for i, path := range sg.config.Cache.Disk.Paths {
+		if path == home || sg.disk.Stores()[i].Err() != nil {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(path, purgesDir)); err != nil {
-			e.log.Warn("old purge records were not removed", "path", path, "error", err)
+			sg.log.Warn("old purge records were not removed", "path", path, "error", err)
 		}
 	}
 }
 
 // closeDisk writes what is queued and closes the directories. Responses that are being sent from them go on.
-func (e *Edge) closeDisk() {
-	if e.disk != nil {
-		e.disk.Close()
+func (sg *storage) closeDisk() {
+	if sg.disk != nil {
+		sg.disk.Close()
 	}
-	if e.purges == nil {
+	if sg.purges == nil {
 		return
 	}
-	if err := e.purges.Close(); err != nil {
-		e.log.Warn("purge records were not saved", "error", err)
+	if err := sg.purges.Close(); err != nil {
+		sg.log.Warn("purge records were not saved", "error", err)
 	}
 }
 
 // diskTrouble returns why a configured disk tier is not in use; "" is no trouble. It names no path, because the metrics
 // listener shows it to anybody.
-func (e *Edge) diskTrouble() string {
-	err := e.diskFailure
-	if e.disk != nil {
-		err = e.disk.Err()
+func (sg *storage) diskTrouble() string {
+	err := sg.diskFailure
+	if sg.disk != nil {
+		err = sg.disk.Err()
 	}
 	switch {
 	case err == nil:
@@ -223,12 +236,12 @@ func gatedTierBytes(c *config.Config) int64 {
 }
 
 // gatedTierFill returns how full the tier behind the admission gate is, in [0, 1].
-func (e *Edge) gatedTierFill() float64 {
-	if e.disk == nil {
-		return e.store.Fill()
+func (sg *storage) gatedTierFill() float64 {
+	if sg.disk == nil {
+		return sg.store.Fill()
 	}
 	least := 1.0 // the emptiest directory decides
-	for _, s := range e.disk.Stores() {
+	for _, s := range sg.disk.Stores() {
 		if s.Err() == nil {
 			least = min(least, s.Fill())
 		}
@@ -237,11 +250,11 @@ func (e *Edge) gatedTierFill() float64 {
 }
 
 // gatedTierHeld returns how many objects the tier behind the admission gate holds, and their bytes.
-func (e *Edge) gatedTierHeld() (objects, bytes int64) {
-	if e.disk == nil {
-		return e.store.Held()
+func (sg *storage) gatedTierHeld() (objects, bytes int64) {
+	if sg.disk == nil {
+		return sg.store.Held()
 	}
-	for _, s := range e.disk.Stores() {
+	for _, s := range sg.disk.Stores() {
 		n, size := s.Held()
 		objects, bytes = objects+n, bytes+size
 	}
@@ -249,10 +262,10 @@ func (e *Edge) gatedTierHeld() (objects, bytes int64) {
 }
 
 // diskMemory returns the most memory that the disk tier takes: its index, its write queue and its buffers.
-func (e *Edge) diskMemory() int64 {
-	if e.disk == nil {
+func (sg *storage) diskMemory() int64 {
+	if sg.disk == nil {
 		return 0
 	}
 	const buffers = 32 << 20 // for segments being written, for reads, and for frequently used response heads
-	return int64(len(e.disk.Stores())) * (int64(e.config.Cache.Disk.MaxBytes)/indexShare + diskQueueBytes + buffers)
+	return int64(len(sg.disk.Stores())) * (int64(sg.config.Cache.Disk.MaxBytes)/indexShare + diskQueueBytes + buffers)
 }

@@ -49,17 +49,17 @@ type DirectoryStatus struct {
 }
 
 // diskStatus returns nil if no disk tier is configured.
-func (e *Edge) diskStatus(tier cache.TierStats, hit cache.HitPart) *DiskStatus {
-	if len(e.config.Cache.Disk.Paths) == 0 {
+func (sg *storage) diskStatus(tier cache.TierStats, hit cache.HitPart) *DiskStatus {
+	if len(sg.config.Cache.Disk.Paths) == 0 {
 		return nil
 	}
-	s := &DiskStatus{TierStatus: statusOfTier(tier, hit), Running: true, Trouble: e.diskTrouble(), Directories: []DirectoryStatus{}}
+	s := &DiskStatus{TierStatus: statusOfTier(tier, hit), Running: true, Trouble: sg.diskTrouble(), Directories: []DirectoryStatus{}}
 	s.Evictions = map[string]int64{"capacity": tier.Capacity, "variants": tier.Variants, "lost": tier.Lost}
-	if e.disk == nil {
+	if sg.disk == nil {
 		return s
 	}
-	for i, store := range e.disk.Stores() {
-		s.Directories = append(s.Directories, statusOfDirectory(e.config.Cache.Disk.Paths[i], store))
+	for i, store := range sg.disk.Stores() {
+		s.Directories = append(s.Directories, statusOfDirectory(sg.config.Cache.Disk.Paths[i], store))
 	}
 	return s
 }

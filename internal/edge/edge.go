@@ -15,22 +15,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/cache/spool"
-	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/conn/rescue"
-	"edgeproxy/internal/conn/sendfile"
 	"edgeproxy/internal/edge/internal/supervisor"
-	"edgeproxy/internal/front/acme"
 	"edgeproxy/internal/front/listen"
-	"edgeproxy/internal/lab/shadow"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/admin"
-	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/dial"
 	"edgeproxy/internal/proxy"
@@ -38,56 +30,48 @@ import (
 
 // Edge is one running proxy: its rooms and its listeners. It starts and stops
 // them in order. Its methods are safe for concurrent use once Start has returned, and after Stop.
+//
+// Each of its parts is built, used and closed together. A part knows core, and no other part: what needs several is
+// a method of Edge.
 type Edge struct {
-	config     *config.Config
-	seams      Seams
-	log        *slog.Logger
-	version    string
-	commit     string
-	panics     *rescue.Counter
-	started    time.Time
-	registry   *prometheus.Registry
-	store      *cache.Store
-	disk       *disk.Group            // nil: no disk tier
+	core
+	lifecycle
+	storage
+	originSide
+	clientSide
+	certificates
+	records
+
+	level      *slog.LevelVar         // level of log; nil: it never changes
+	recent     *recentCounts          // nil: it has not started
+	reloader   *reloader              // nil: no reloads
 	supervisor *supervisor.Supervisor // nil: none wants notifications
-	purges     *purge.Table
-	gate       *admission.Gate
-	shadow     *shadow.Shadow // nil: no shadow policies
-	dialer     *dial.Dialer
-	calls      *origin.Metrics // shared by all origins
-	now        atomic.Pointer[live]
-	retired    []*origin.Origin // no longer in force, but requests may still use them; only the reloader and stop touch it
-	reloader   *reloader        // nil: no reloads
-	level      *slog.LevelVar   // of log; nil: it never changes
-	proxy      *proxy.Proxy
-	access     *accesslog.Log
-	spans      *spans.Exporter
-	listeners  []*dataListener // one for each address of the configuration
-	acme       *acme.Manager   // nil: no certificates by ACME
-	spool      *spool.Spool    // nil: limits.spool_path is not set
+	admin      *admin.Server
+	control    []controlServer
+}
 
-	diskFailure error // why a configured disk tier is not in use
+// core is what all parts of an Edge know. It does not change once New has returned, except for now.
+type core struct {
+	config   *config.Config
+	seams    Seams
+	log      *slog.Logger
+	version  string
+	commit   string
+	panics   *rescue.Counter
+	started  time.Time
+	registry *prometheus.Registry
+	limits   []limitCounter
+	proxy    *proxy.Proxy
+	now      atomic.Pointer[live]
+}
 
-	inherited       *listen.Inherited
-	peers           *listen.Peers // nil: no listener speaks the PROXY protocol
-	limiter         *listen.ConnLimiter
-	connectionLimit int // of clients: limits.connections, or fewer where the process may not have as many descriptors
-	sends           *pace.Watch
-	pinned          *pinned.Total
-	copies          *sendfile.Copies
-	slowStreams     atomic.Int64 // HTTP/2 streams reset because of limits.send_rate
-	connections     atomic.Int64 // open client connections, without hijacked ones
-	streams         atomic.Int64 // HTTP/2 requests in progress
-	refused         atomic.Int64 // HTTP/2 requests refused because of limits.connections
-	limits          []limitCounter
-	recent          *recentCounts // nil: it has not started
-	admin           *admin.Server
-	control         []controlServer
-	ready           atomic.Bool
-	draining        atomic.Bool
-	failed          chan error
-	serving         sync.WaitGroup
-	stopping        sync.Once
+// lifecycle says whether an Edge serves, and has the goroutines of its listeners. It is safe for concurrent use.
+type lifecycle struct {
+	ready    atomic.Bool
+	draining atomic.Bool
+	failed   chan error // errors of listeners
+	serving  sync.WaitGroup
+	stopping sync.Once
 }
 
 // controlServer is the admin or the metrics listener.
@@ -120,10 +104,8 @@ type Seams struct {
 // New builds the rooms of c, which Validate has checked, and opens the files that c names. It opens no address, and logs
 // to log. The error is a config.Errors if a setting is at fault. After an error nothing is left open.
 func New(c *config.Config, log *slog.Logger, o Options) (*Edge, error) {
-	e := &Edge{
-		config: c, seams: o.Seams, log: log, version: o.Version, commit: o.Commit, level: o.Level, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(),
-		failed: make(chan error, 8),
-	}
+	e := newEdge(c, log)
+	e.seams, e.version, e.commit, e.level = o.Seams, o.Version, o.Commit, o.Level
 	if err := e.build(); err != nil {
 		e.Stop(context.Background())
 		return nil, err
@@ -138,6 +120,16 @@ func New(c *config.Config, log *slog.Logger, o Options) (*Edge, error) {
 		e.countDrops("program", o.Dropped)
 	}
 	return e, nil
+}
+
+// newEdge returns an Edge of which only core has been built.
+func newEdge(c *config.Config, log *slog.Logger) *Edge {
+	e := &Edge{
+		core:      core{config: c, log: log, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry()},
+		lifecycle: lifecycle{failed: make(chan error, 8)},
+	}
+	e.storage.core, e.originSide.core, e.clientSide.core, e.certificates.core, e.records.core = &e.core, &e.core, &e.core, &e.core, &e.core
+	return e
 }
 
 func (e *Edge) build() error {
@@ -198,51 +190,6 @@ func (e *Edge) buildStore() (cache.Hasher, error) {
 	return e.buildAdmission(state)
 }
 
-// buildListeners builds the data listeners. It opens no address.
-func (e *Edge) buildListeners() {
-	e.limitConnections(descriptorLimit())
-	limits := &e.config.Limits
-	e.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: e.connectionLimit, PerClient: limits.PerAddress}, e.peers)
-	for _, l := range e.config.Listen {
-		e.addListener(l)
-	}
-	e.registerConnectionMetrics()
-}
-
-// registerConnectionMetrics registers the metrics of client connections, which only the listeners and servers know.
-func (e *Edge) registerConnectionMetrics() {
-	e.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
-		}, func() float64 { return float64(e.connections.Load()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "idle"},
-		}, func() float64 { return float64(e.limiter.Waiting()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "upgraded"},
-		}, func() float64 { return float64(e.proxy.Upgraded()) }),
-		e.rejections("connections", e.refusedConnections),
-	)
-	e.registerLetGoMetrics()
-	if e.config.Limits.PerAddress > 0 {
-		e.registry.MustRegister(e.rejections("connections_per_address", func() int64 {
-			_, ofOne := e.limiter.Refused()
-			return ofOne
-		}))
-	}
-}
-
-// refusedConnections returns how many connections and HTTP/2 requests were
-// refused because of limits.connections. The limit holds for each of the two.
-func (e *Edge) refusedConnections() int64 {
-	n, _ := e.limiter.Refused()
-	n += e.refused.Load()
-	for _, d := range e.listeners {
-		n += int64(d.server.Rejected())
-	}
-	return n
-}
-
 // Listen opens every address, or takes over inherited sockets. The data addresses come last, so that everything
 // else is in place when clients can connect. It is called once. After an error Stop closes what is open.
 func (e *Edge) Listen() (err error) {
@@ -268,23 +215,11 @@ func (e *Edge) Listen() (err error) {
 		}
 	}
 	for _, d := range e.listeners {
-		if err := d.open(e); err != nil {
+		if err := d.open(&e.clientSide, e.tlsConfig); err != nil {
 			return err
 		}
 	}
 	return e.inherited.Unused()
-}
-
-// open opens an address, or takes over an inherited socket.
-func (e *Edge) open(l config.Listen, limiter *listen.ConnLimiter) (net.Listener, error) {
-	o := listen.Options{
-		Address: l.Address, Mode: l.SocketMode, WriteIdleTimeout: e.config.Limits.WriteIdleTimeout,
-		Listen: e.seams.Listen, Inherited: e.inherited, Limiter: limiter, Mute: l.TLS, Panics: e.panics, Log: e.log,
-	}
-	if l.ProxyProtocol {
-		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.connectionLimit
-	}
-	return listen.Open(context.Background(), o)
 }
 
 func (e *Edge) listenControl(s *admin.Server, l config.Listen, what string) error {
@@ -300,10 +235,10 @@ func (e *Edge) listenControl(s *admin.Server, l config.Listen, what string) erro
 func (e *Edge) Start() {
 	e.recent = newRecentCounts(e.snapshot, e.panics.Quietly)
 	for _, c := range e.control {
-		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
+		e.run(func() error { return c.server.Serve(c.listener) })
 	}
 	for _, d := range e.listeners {
-		d.serve(e)
+		d.serve(e.run)
 	}
 	if e.acme != nil {
 		e.acme.Start() // not before the listeners: the authority connects to them
@@ -313,10 +248,15 @@ func (e *Edge) Start() {
 	e.ready.Store(true)
 }
 
-func (e *Edge) report(err error) {
+// run serves in a goroutine, until serve returns.
+func (lc *lifecycle) run(serve func() error) {
+	lc.serving.Go(func() { lc.report(serve()) })
+}
+
+func (lc *lifecycle) report(err error) {
 	if err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
 		select {
-		case e.failed <- err:
+		case lc.failed <- err:
 		default:
 		}
 	}
@@ -366,16 +306,6 @@ func (e *Edge) AdminAddress() string {
 	}
 	return e.control[0].listener.Addr().String()
 }
-
-// countDrops registers a metric of the lines of a log that were not written.
-func (e *Edge) countDrops(log string, dropped func() uint64) {
-	e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "edgeproxy_log_dropped_total", Help: "Lines of a log not written, because its reader was too slow, or a write failed.",
-		ConstLabels: prometheus.Labels{"log": log},
-	}, func() float64 { return float64(dropped()) }))
-}
-
-func (e *Edge) accessLogFailed(err error) { e.log.Error("access log", "error", err) }
 
 // ReopenLogs opens the access log anew, after a rotation. An error is logged, and the file before stays in use.
 func (e *Edge) ReopenLogs() {

@@ -31,16 +31,16 @@ type limitCounter struct {
 }
 
 // eachLimit calls f for every limit, with how often it took effect since the start.
-func (e *Edge) eachLimit(f func(kind, name string, count int64)) {
-	for _, l := range e.limits {
+func (k *core) eachLimit(f func(kind, name string, count int64)) {
+	for _, l := range k.limits {
 		f(l.kind, l.name, l.count())
 	}
-	e.proxy.Refusals(func(limit string, count int64) { f(limitRefused, limit, count) })
+	k.proxy.Refusals(func(limit string, count int64) { f(limitRefused, limit, count) })
 }
 
-func (e *Edge) limitsStatus(since countSnapshot) LimitsStatus {
+func (k *core) limitsStatus(since countSnapshot) LimitsStatus {
 	s := LimitsStatus{Refused: map[string]LimitCount{}, LetGo: map[string]LimitCount{}}
-	e.eachLimit(func(kind, name string, count int64) {
+	k.eachLimit(func(kind, name string, count int64) {
 		if count == 0 {
 			return
 		}
@@ -54,33 +54,41 @@ func (e *Edge) limitsStatus(since countSnapshot) LimitsStatus {
 }
 
 // rejections returns the metric of what one limit refused, and adds the limit to e.limits.
-func (e *Edge) rejections(limit string, count func() int64) prometheus.Collector {
-	e.limits = append(e.limits, limitCounter{limitRefused, limit, count})
+func (k *core) rejections(limit string, count func() int64) prometheus.Collector {
+	k.limits = append(k.limits, limitCounter{limitRefused, limit, count})
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": limit},
 	}, func() float64 { return float64(count()) })
 }
 
 // registerLetGoMetrics registers the metrics of connections that were closed to make room for others.
-func (e *Edge) registerLetGoMetrics() {
+func (cl *clientSide) registerLetGoMetrics() {
 	for _, l := range []limitCounter{
-		{limitLetGo, "idle", func() int64 { return e.limiter.LetGo().Idle }},
-		{limitLetGo, "idle_of_address", func() int64 { return e.limiter.LetGo().IdleOfClient }},
-		{limitLetGo, "silent", func() int64 { return e.limiter.LetGo().Silent }},
-		{limitLetGo, "proxy_header", e.peers.Cut},
-		{limitLetGo, "handshake", e.handshakesCut},
+		{limitLetGo, "idle", func() int64 { return cl.limiter.LetGo().Idle }},
+		{limitLetGo, "idle_of_address", func() int64 { return cl.limiter.LetGo().IdleOfClient }},
+		{limitLetGo, "silent", func() int64 { return cl.limiter.LetGo().Silent }},
+		{limitLetGo, "proxy_header", cl.peers.Cut},
+		{limitLetGo, "handshake", cl.handshakesCut},
 	} {
-		e.limits = append(e.limits, l)
-		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		cl.limits = append(cl.limits, l)
+		cl.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "edgeproxy_connections_let_go_total", Help: "Client connections that were ended to make room for others.",
 			ConstLabels: prometheus.Labels{"cause": l.name},
 		}, func() float64 { return float64(l.count()) }))
 	}
 }
 
-func (e *Edge) handshakesCut() (n int64) {
-	for _, d := range e.listeners {
+func (cl *clientSide) handshakesCut() (n int64) {
+	for _, d := range cl.listeners {
 		n += d.handshakesCut()
 	}
 	return n
+}
+
+// countDrops registers a metric of the lines of a log that were not written.
+func (k *core) countDrops(log string, dropped func() uint64) {
+	k.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "edgeproxy_log_dropped_total", Help: "Lines of a log not written, because its reader was too slow, or a write failed.",
+		ConstLabels: prometheus.Labels{"log": log},
+	}, func() float64 { return float64(dropped()) }))
 }

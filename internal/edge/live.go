@@ -135,16 +135,16 @@ func (e *Edge) retire(before, next *live) {
 }
 
 // nameOrigins tells the origin metrics which origins keep their series.
-func (e *Edge) nameOrigins() {
+func (og *originSide) nameOrigins() {
 	var inForce []string
-	for _, o := range e.now.Load().origins {
+	for _, o := range og.now.Load().origins {
 		inForce = append(inForce, o.config.Name)
 	}
 	busy := map[string]bool{}
-	for _, o := range e.retired {
+	for _, o := range og.retired {
 		busy[o.Stats(time.Now()).Name] = true
 	}
-	e.calls.InForce(inForce, func(name string) bool { return busy[name] })
+	og.calls.InForce(inForce, func(name string) bool { return busy[name] })
 }
 
 // listenAt returns the settings of the listener with index i at the start: those of c for the same

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"reflect"
@@ -199,7 +200,7 @@ func TestMarksOfSettingsAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Edge{config: before}
+	e := newEdge(before, slog.New(slog.DiscardHandler))
 	was := reloaded(t, e, before)
 	if !reflect.DeepEqual(was, reloaded(t, e, before)) {
 		t.Fatal("the same file puts something else in force: the test would find changes everywhere")

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // follow makes v one that is looked up, if s is a name that stands for several servers.
-func (e *Edge) follow(o *config.Origin, s *config.Server, v *origin.Server) {
+func (og *originSide) follow(o *config.Origin, s *config.Server, v *origin.Server) {
 	q, several := queryOf(o, s)
 	if !several {
 		return
@@ -28,8 +29,8 @@ func (e *Edge) follow(o *config.Origin, s *config.Server, v *origin.Server) {
 		}
 	}
 	v.Follow = func(set func([]origin.Member, error)) (stop func()) {
-		change := &memberLog{edge: e, origin: o.Name, url: s.URL()}
-		return e.dialer.Follow(q, func(endpoints []dial.Endpoint, failure error) {
+		change := &memberLog{log: og.log, origin: o.Name, url: s.URL()}
+		return og.dialer.Follow(q, func(endpoints []dial.Endpoint, failure error) {
 			members := membersOf(endpoints)
 			change.note(members, failure)
 			set(members, failure)
@@ -74,7 +75,7 @@ func membersOf(endpoints []dial.Endpoint) (out []origin.Member) {
 
 // memberLog logs how the members of one server change. It is used by one goroutine at a time.
 type memberLog struct {
-	edge        *Edge
+	log         *slog.Logger
 	origin, url string
 	known       []string
 	failing     bool
@@ -85,7 +86,7 @@ func (l *memberLog) note(members []origin.Member, failure error) {
 	for _, m := range members {
 		now = append(now, m.String())
 	}
-	log := l.edge.log.With("origin", l.origin, "server", l.url)
+	log := l.log.With("origin", l.origin, "server", l.url)
 	if joined, left := missing(now, l.known), missing(l.known, now); len(joined)+len(left) > 0 {
 		log.Info("origin servers have changed", "servers", len(now), "joined", strings.Join(joined, ", "), "left", strings.Join(left, ", "))
 	}

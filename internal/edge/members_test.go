@@ -72,7 +72,10 @@ func startNamed(t *testing.T, names *testkit.NameServer, settings string) *named
 		t.Fatal(err)
 	}
 	n := &named{names: names, log: &testkit.Buffer{}}
-	e := &Edge{config: c, log: slog.New(slog.NewTextHandler(n.log, nil)), calls: origin.NewMetrics(nil), dialer: dial.New(dial.Options{NameServer: names.Address})}
+	e := originSide{
+		core:  &core{config: c, log: slog.New(slog.NewTextHandler(n.log, nil))},
+		calls: origin.NewMetrics(nil), dialer: dial.New(dial.Options{NameServer: names.Address}),
+	}
 	t.Cleanup(e.dialer.Close)
 	if n.Origin, err = e.newOrigin(c, &c.Origins[0]); err != nil {
 		t.Fatal(err)

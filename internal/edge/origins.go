@@ -9,7 +9,16 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/balance"
+	"edgeproxy/internal/origin/dial"
 )
+
+// originSide is what all origins share. The origins in force are those of core.now.
+type originSide struct {
+	*core
+	dialer  *dial.Dialer
+	calls   *origin.Metrics
+	retired []*origin.Origin // no longer in force, but requests may still use them; only the reloader and stop touch it
+}
 
 // liveOrigin is an origin, and the settings it was built from.
 type liveOrigin struct {
@@ -21,7 +30,7 @@ type liveOrigin struct {
 // buildOrigins returns the origins of c. An origin of before with the same settings is reused: it
 // keeps its connections and the state of its servers. After an error no new origin is left
 // open.
-func (e *Edge) buildOrigins(c *config.Config, before []liveOrigin) (origins []liveOrigin, err error) {
+func (og *originSide) buildOrigins(c *config.Config, before []liveOrigin) (origins []liveOrigin, err error) {
 	named := make(map[string]liveOrigin, len(before)) // the origins of before by name, which is one of their settings
 	for _, b := range before {
 		named[b.config.Name] = b
@@ -33,7 +42,7 @@ func (e *Edge) buildOrigins(c *config.Config, before []liveOrigin) (origins []li
 			origins = append(origins, same)
 			continue
 		}
-		if o.origin, err = e.newOrigin(c, &c.Origins[i]); err != nil {
+		if o.origin, err = og.newOrigin(c, &c.Origins[i]); err != nil {
 			closeOrigins(origins, before)
 			return nil, err
 		}
@@ -42,18 +51,18 @@ func (e *Edge) buildOrigins(c *config.Config, before []liveOrigin) (origins []li
 	return origins, nil
 }
 
-func (e *Edge) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, error) {
+func (og *originSide) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, error) {
 	options, err := originOptions(c, o)
 	if err != nil {
 		return nil, err
 	}
 	for i := range options.Servers {
-		e.follow(o, &o.Servers[i], &options.Servers[i])
+		og.follow(o, &o.Servers[i], &options.Servers[i])
 	}
-	options.ClientShare = e.config.Limits.OriginShare // not live: the value of the start
-	options.Metrics, options.Panics, options.Dial, options.DialFailed = e.calls, e.panics, e.dialer.Dial, e.dialer.Failed
-	options.Watch = e.dialer.Watch
-	options.OnChange = func(change origin.Change) { e.serverChanged(o.Name, change) }
+	options.ClientShare = og.config.Limits.OriginShare // not live: the value of the start
+	options.Metrics, options.Panics, options.Dial, options.DialFailed = og.calls, og.panics, og.dialer.Dial, og.dialer.Failed
+	options.Watch = og.dialer.Watch
+	options.OnChange = func(change origin.Change) { og.serverChanged(o.Name, change) }
 	return origin.New(options)
 }
 
@@ -151,23 +160,23 @@ func originServers(c *config.Config, o *config.Origin) ([]origin.Server, config.
 
 // serverChanged logs that a server was taken out of use or brought back. A server that was both
 // ejected and down comes back in two steps; the first is no new failure.
-func (e *Edge) serverChanged(name string, c origin.Change) {
+func (og *originSide) serverChanged(name string, c origin.Change) {
 	args := []any{"origin", name, "server", c.Server, "state", c.State.String()}
 	if c.State == balance.Up {
-		e.log.Info("origin server is back", args...)
+		og.log.Info("origin server is back", args...)
 		return
 	}
 	if c.Err == nil {
-		e.log.Info("origin server is still out", args...)
+		og.log.Info("origin server is still out", args...)
 		return
 	}
-	e.log.Warn("origin server is out", append(args, slog.Any("error", c.Err))...)
+	og.log.Warn("origin server is out", append(args, slog.Any("error", c.Err))...)
 }
 
 // originStats returns what the origins in force do now.
-func (e *Edge) originStats() (all []origin.Stats) {
+func (og *originSide) originStats() (all []origin.Stats) {
 	now := time.Now()
-	for _, o := range e.now.Load().origins {
+	for _, o := range og.now.Load().origins {
 		all = append(all, o.origin.Stats(now))
 	}
 	return all

@@ -16,7 +16,7 @@ func TestServerThatIsHalfBackIsNoNewOutage(t *testing.T) {
 	f := func(c origin.Change, want string) {
 		t.Helper()
 		var log strings.Builder
-		e := &Edge{log: slog.New(slog.NewTextHandler(&log, nil))}
+		e := originSide{core: &core{log: slog.New(slog.NewTextHandler(&log, nil))}}
 		e.serverChanged("app", c)
 		if _, got, _ := strings.Cut(strings.TrimSpace(log.String()), " "); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -13,35 +13,35 @@ import (
 
 // buildPace builds the watch over how fast clients read responses and over what they pin in
 // memory meanwhile. It also builds the copies that large responses are sent from.
-func (e *Edge) buildPace() {
-	e.sends = pace.New(pace.Options{Send: paceOf(e.config.Limits.SendRate), Pinned: e.pinned, Client: e.clientOf, Panics: e.panics, Log: e.log})
-	e.copies = sendfile.New(sendfile.Options{MaxBytes: int64(e.config.Copies()), Panics: e.panics, Log: e.log})
-	e.registry.MustRegister(
+func (cl *clientSide) buildPace() {
+	cl.sends = pace.New(pace.Options{Send: paceOf(cl.config.Limits.SendRate), Pinned: cl.pinned, Client: cl.clientOf, Panics: cl.panics, Log: cl.log})
+	cl.copies = sendfile.New(sendfile.Options{MaxBytes: int64(cl.config.Copies()), Panics: cl.panics, Log: cl.log})
+	cl.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_cache_copies_bytes",
 			Help: "Bytes of copies of large bodies that are asked for often, in files in memory: hits by HTTP/1.1 without TLS are sent from them. Beside bytes, and at most a sixteenth of max_bytes.",
-		}, func() float64 { return float64(e.copies.Bytes()) }),
+		}, func() float64 { return float64(cl.copies.Bytes()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_cache_copies",
 			Help: "Those copies. Each has a file descriptor, until it has left and nobody is sent from it any more.",
-		}, func() float64 { return float64(e.copies.Files()) }),
-		e.rejections("send_rate", e.slowClients),
-		e.rejections("pinned_bytes", func() int64 {
-			_, shed := e.sends.LetGo()
+		}, func() float64 { return float64(cl.copies.Files()) }),
+		cl.rejections("send_rate", cl.slowClients),
+		cl.rejections("pinned_bytes", func() int64 {
+			_, shed := cl.sends.LetGo()
 			return shed
 		}),
 	)
 }
 
 // slowClients returns how many clients were cut off because of limits.send_rate.
-func (e *Edge) slowClients() int64 {
-	slow, _ := e.sends.LetGo()
-	return slow + e.slowStreams.Load() + e.proxy.SlowReaders()
+func (cl *clientSide) slowClients() int64 {
+	slow, _ := cl.sends.LetGo()
+	return slow + cl.slowStreams.Load() + cl.proxy.SlowReaders()
 }
 
 // clientOf returns the client of conn, which is a connection or one HTTP/2 stream.
-func (e *Edge) clientOf(conn net.Conn) netip.Prefix {
-	c, _ := e.peers.Client(conn)
+func (cl *clientSide) clientOf(conn net.Conn) netip.Prefix {
+	c, _ := cl.peers.Client(conn)
 	return c
 }
 

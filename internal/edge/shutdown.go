@@ -56,18 +56,6 @@ func (e *Edge) shutdown(ctx context.Context) {
 	e.supervisor.Close()
 }
 
-// closeRecords flushes the queues of the access log and of spans, each within its own time limit.
-func (e *Edge) closeRecords() {
-	if e.access != nil {
-		if err := e.access.Close(); err != nil {
-			e.log.Warn("access log", "error", err)
-		}
-	}
-	if e.spans != nil {
-		e.spans.Close()
-	}
-}
-
 // idleGrace is how long connected clients may send one more request during shutdown.
 // The response closes the connection, so they reconnect elsewhere.
 const idleGrace = time.Second
@@ -96,9 +84,9 @@ func (e *Edge) drainConnections(ctx context.Context) {
 }
 
 // clients returns the number of client connections, including those in a TLS handshake.
-func (e *Edge) clients() int {
-	n := int(e.connections.Load())
-	for _, d := range e.listeners {
+func (cl *clientSide) clients() int {
+	n := int(cl.connections.Load())
+	for _, d := range cl.listeners {
 		n += d.handshakes()
 	}
 	return n
@@ -133,18 +121,18 @@ func (e *Edge) logCutOff(err error) {
 }
 
 // shutdownListeners shuts the servers down concurrently.
-func (e *Edge) shutdownListeners(ctx context.Context) error {
-	errs := make([]error, len(e.listeners))
+func (cl *clientSide) shutdownListeners(ctx context.Context) error {
+	errs := make([]error, len(cl.listeners))
 	var all sync.WaitGroup
-	for i, d := range e.listeners {
+	for i, d := range cl.listeners {
 		all.Go(func() { errs[i] = d.shutdown(ctx) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
 }
 
-func (e *Edge) closeListeners() {
-	for _, d := range e.listeners {
+func (cl *clientSide) closeListeners() {
+	for _, d := range cl.listeners {
 		if d.listener != nil {
 			_ = d.listener.Close()
 		}

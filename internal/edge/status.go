@@ -159,9 +159,9 @@ func (e *Edge) Status() *Status {
 	return s
 }
 
-func (e *Edge) cacheStatus() CacheStatus {
-	c, hit := e.store.Stats(), e.store.HitParts()
-	s := CacheStatus{TierStatus: statusOfTier(c.TierStats, hit.Memory), Disk: e.diskStatus(c.Disk, hit.Disk)}
+func (sg *storage) cacheStatus() CacheStatus {
+	c, hit := sg.store.Stats(), sg.store.HitParts()
+	s := CacheStatus{TierStatus: statusOfTier(c.TierStats, hit.Memory), Disk: sg.diskStatus(c.Disk, hit.Disk)}
 	if c.Stage.MaxBytes > 0 {
 		stage := statusOfTier(c.Stage, hit.Stage)
 		s.Stage = &stage
@@ -200,17 +200,17 @@ func evictionAges(t cache.TierStats) map[string]float64 {
 	return out
 }
 
-func (e *Edge) admissionStatus() AdmissionStatus {
-	s := AdmissionStatus{GateOpen: e.gate.Open()}
-	if path := e.config.Admission.State; path != "" {
-		st := e.gate.StateStats()
+func (sg *storage) admissionStatus() AdmissionStatus {
+	s := AdmissionStatus{GateOpen: sg.gate.Open()}
+	if path := sg.config.Admission.State; path != "" {
+		st := sg.gate.StateStats()
 		s.State = &StateStatus{File: path, Saves: st.Saves, Failures: st.Failures, Bytes: st.Bytes}
 		if !st.Saved.IsZero() {
 			s.State.Saved = &st.Saved
 		}
 	}
-	if e.shadow != nil {
-		s.Shadow = e.shadow.Stats()
+	if sg.shadow != nil {
+		s.Shadow = sg.shadow.Stats()
 	}
 	return s
 }
