@@ -14,11 +14,11 @@ func (c *Config) warnOfAccess(index *routeIndex, warn func(path, text string)) {
 	for i := range c.Routes {
 		r, allow := &c.Routes[i], descendant(item("routes", i), "access.allow")
 		if r.ownInherited.Access.Allow == nil && c.src.given(allow) {
-			warn(allow, "an empty list lets every client in: want addresses, or all to say so")
+			warn(allow, "an empty list lets every client in: must be addresses, or all to say so")
 		}
 		warnOfEveryAddress(allow, r.ownInherited.Access.Allow, warn)
 		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && r.Match.onlyHTTP() {
-			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
+			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: needs access: {basic_auth: {enabled: false}} on this route")
 		}
 		c.warnOfEndlessRedirect(r, descendant(item("routes", i), "redirect.to"), warn)
 		if r.refuses() {
@@ -36,7 +36,7 @@ func (c *Config) warnOfOpenSlashes(r *Route, index *routeIndex, path string, war
 			other += "/"
 		}
 		if open := c.moreOpen(r, index, other); p != "/" && open != nil {
-			warn(c.src.elementPath(path, i), "closes "+p+", but route "+open.Name+" passes "+other+" on to clients that this route refuses, and many origins serve the same there: want path_prefix, or both paths")
+			warn(c.src.elementPath(path, i), "closes "+p+", but route "+open.Name+" passes "+other+" on to clients that this route refuses, and many origins serve the same there: needs path_prefix, or both paths")
 		}
 	}
 }
@@ -102,9 +102,9 @@ func (m *Match) meets(o *Match) bool {
 func (c *Config) warnOfEndlessRedirect(r *Route, path string, warn func(path, text string)) {
 	switch {
 	case r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTPS):
-		warn(path, "redirects https to itself, without end: want match: {scheme: http} on this route")
+		warn(path, "redirects https to itself, without end: needs match: {scheme: http} on this route")
 	case r.Redirect.To == "http://{host}{uri}" && r.Match.takesHTTP() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTP):
-		warn(path, "redirects http to itself, without end: want match: {scheme: https} on this route")
+		warn(path, "redirects http to itself, without end: needs match: {scheme: https} on this route")
 	}
 }
 
@@ -115,7 +115,7 @@ func warnOfEveryAddress(path string, allow []netip.Prefix, warn func(path, text 
 			if n.Addr().Is4() {
 				family = "IPv4"
 			}
-			warn(item(path, i), "lets every "+family+" client in: want addresses, or allow: all to say so")
+			warn(item(path, i), "lets every "+family+" client in: must be addresses, or allow: all to say so")
 		}
 	}
 }

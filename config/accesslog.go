@@ -37,7 +37,7 @@ func (c *Config) routeLog(src *source, path string, own *RouteLog) RouteLog {
 func (v *validator) accessLog() {
 	const path = "access_log.path"
 	if strings.ContainsFunc(v.c.AccessLog.Path, unicode.IsControl) {
-		v.fail(path, `want a file, "-" for standard output, syslog:server=HOST:PORT, or ""`)
+		v.fail(path, `must be a file, "-" for standard output, syslog:server=HOST:PORT, or ""`)
 	} else if err := accesslog.ValidPath(v.c.AccessLog.Path); err != nil && v.noErrorAt(path) {
 		v.fail(path, err.Error())
 	}
@@ -59,7 +59,7 @@ func (v *validator) noServers() {
 	}
 	for at, path := range files {
 		if accesslog.Remote(path) && v.noErrorAt(at) {
-			v.fail(at, "want a path: only access_log.path can be syslog")
+			v.fail(at, "must be a path: only access_log.path can be syslog")
 		}
 	}
 }
@@ -73,9 +73,9 @@ func (v *validator) logTemplate() {
 	}
 	switch {
 	case a.Format == LogTemplate && a.Template == "":
-		v.fail(format, "want access_log.template as well, such as '{client} {status} \"{target}\"'")
+		v.fail(format, "needs access_log.template as well, such as '{client} {status} \"{target}\"'")
 	case a.Format != LogTemplate && a.Template != "":
-		v.fail(template, "want format: template as well, or remove this key")
+		v.fail(template, "needs format: template as well, or remove this key")
 	case a.Template != "":
 		if _, err := accesslog.Template(a.Template); err != nil {
 			v.fail(template, err.Error())
@@ -97,7 +97,7 @@ func (v *validator) unusedLogKeys() {
 	}
 	for at, unusual := range said {
 		if unusual && v.src.given(at) && v.noErrorAt(at) {
-			v.fail(at, "want access_log.path as well: without it nothing is logged")
+			v.fail(at, "needs access_log.path as well: without it nothing is logged")
 		}
 	}
 }

@@ -32,19 +32,19 @@ const (
 
 const (
 	letsEncrypt  = "https://acme-v02.api.letsencrypt.org/directory"
-	wantACMEName = "want a host name, such as www.example.com, without a port"
+	wantACMEName = "must be a host name, such as www.example.com, without a port"
 )
 
 func (a *ACME) table() table {
 	return table{
-		restart("names", list(&a.Names, nil, "host names", "want a list, such as [www.example.com]", acmeName),
+		restart("names", list(&a.Names, nil, "host names", "must be a list, such as [www.example.com]", acmeName),
 			"Names to order certificates for, without wildcards.").asRequired().withExample("[www.example.com]"),
 		restart("accept_terms", boolean(&a.AcceptTerms, false), "true accepts the terms of the authority, which is required.").asRequired(),
 		restart("email", textual(&a.Email, ""), "The address that the authority may write to."),
 		restart("directory", textual(&a.Directory, letsEncrypt), "The authority's directory, an https URL."),
 		restart("ca", textual(&a.CA, ""), "A PEM file with the roots of a private directory."),
 		restart("storage", textual(&a.Storage, ""), "The folder for account, keys and certificates. It has to outlive a restart.").asRequired(),
-		restart("challenges", list(&a.Challenges, []Challenge{TLSALPN01, HTTP01}, "challenges", "want a list, such as [tls-alpn-01, http-01]", challenge),
+		restart("challenges", list(&a.Challenges, []Challenge{TLSALPN01, HTTP01}, "challenges", "must be a list, such as [tls-alpn-01, http-01]", challenge),
 			"How the authority checks names: tls-alpn-01 on listeners with tls: true, http-01 on those without.").asDependent(),
 	}
 }
@@ -61,7 +61,7 @@ func parseACMEName(text string) (string, error) {
 	name := strings.ToLower(text)
 	switch {
 	case strings.Contains(name, "*"):
-		return "", errors.New("want a name without *: wildcards need the challenge dns-01, which is " + notYet)
+		return "", errors.New("must be a name without *: wildcards need the challenge dns-01, which is " + notYet)
 	case net.ParseIP(strings.Trim(name, "[]")) != nil:
 		return "", errors.New(wantACMEName + ": no certificate is ordered for an IP address")
 	case strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }):
@@ -98,10 +98,10 @@ func (v *validator) acme(secure bool) {
 		v.addError(section, "", "remove the section: "+v.noTLS())
 	}
 	v.acmeNames(child(section, "names"), a.Names)
-	v.want(a.AcceptTerms, child(section, "accept_terms"), "want true: the authority issues no certificate unless you accept its terms")
-	v.want(a.Email == "" || validEmail(a.Email), child(section, "email"), "want one address, such as admin@example.com")
-	v.want(validDirectory(a.Directory), child(section, "directory"), "want the URL of a directory, https://…")
-	v.want(a.Storage != "", child(section, "storage"), "missing, want a folder that outlives a restart, for the account, keys and certificates")
+	v.want(a.AcceptTerms, child(section, "accept_terms"), "must be true: the authority issues no certificate unless you accept its terms")
+	v.want(a.Email == "" || validEmail(a.Email), child(section, "email"), "must be one address, such as admin@example.com")
+	v.want(validDirectory(a.Directory), child(section, "directory"), "must be the URL of a directory, https://…")
+	v.want(a.Storage != "", child(section, "storage"), "missing, must be a folder that outlives a restart, for the account, keys and certificates")
 	v.challenges(child(section, "challenges"), a.Challenges)
 }
 
@@ -118,10 +118,10 @@ func validDirectory(text string) bool {
 }
 
 func (v *validator) acmeNames(path string, names []string) {
-	v.want(len(names) > 0, path, "missing, want at least one host name")
+	v.want(len(names) > 0, path, "missing, must be at least one host name")
 	for i, name := range names {
 		if at := item(path, i); slices.Contains(names[:i], name) && v.noErrorAt(at) {
-			v.fail(at, "want each name once")
+			v.fail(at, "each name must be listed once")
 		}
 	}
 }
@@ -129,13 +129,13 @@ func (v *validator) acmeNames(path string, names []string) {
 // challenges checks that each challenge of the file is possible. Default challenges that are
 // not possible are no error: they are not tried.
 func (v *validator) challenges(path string, challenges []Challenge) {
-	v.want(len(challenges) > 0, path, "want at least one of tls-alpn-01 and http-01")
+	v.want(len(challenges) > 0, path, "must be at least one of tls-alpn-01 and http-01")
 	for i, c := range challenges {
 		at := item(path, i)
 		switch {
 		case !v.noErrorAt(at, "listen"):
 		case slices.Contains(challenges[:i], c):
-			v.fail(at, "want each challenge once")
+			v.fail(at, "each challenge must be listed once")
 		case c == HTTP01 && v.src.given(path) && !v.c.plain():
 			v.fail(at, "http-01 needs a listener without tls: true")
 		}

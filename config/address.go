@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	wantAddress = "want HOST:PORT, such as 127.0.0.1:8080"
-	wantURL     = "want http[s]://HOST[:PORT]"
-	wantService = "want srv+http[s]://NAME"
+	wantAddress = "must be HOST:PORT, such as 127.0.0.1:8080"
+	wantURL     = "must be http[s]://HOST[:PORT]"
+	wantService = "must be srv+http[s]://NAME"
 	wantServer  = wantURL + ", srv+http[s]://NAME, or unix:/PATH"
-	wantPattern = "want *, HOST or *.DOMAIN, with :PORT for a single port"
-	wantHeader  = "want client, server or HOST[:PORT]"
+	wantPattern = "must be *, HOST or *.DOMAIN, with :PORT for a single port"
+	wantHeader  = "must be client, server or HOST[:PORT]"
 )
 
 // localhost is the Host field for a server on a socket, as in nginx.
@@ -45,7 +45,7 @@ func parseServer(text string) (Server, error) {
 // parseURL reads the URL of a server, whose scheme and rest stood before and behind ://.
 func parseURL(scheme, rest string) (Server, error) {
 	if strings.HasPrefix(rest, socketPrefix+"/") {
-		return Server{}, errors.New("want unix:/PATH, without http:// before it and without TLS")
+		return Server{}, errors.New("must be unix:/PATH, without http:// before it and without TLS")
 	}
 	secure := strings.EqualFold(scheme, "https")
 	switch {
@@ -91,7 +91,7 @@ func parseService(scheme, rest string) (Server, error) {
 	case strings.ContainsAny(rest, "/?#@"):
 		return Server{}, errors.New(wantService + ", without user, path or query")
 	case ok && port != 0:
-		return Server{}, errors.New(wantService + ", without a port: each SRV record has one; or " + wantURL[len("want "):])
+		return Server{}, errors.New(wantService + ", without a port: each SRV record has one; or " + wantURL[len("must be "):])
 	case !ok:
 		return Server{}, errors.New(wantService + ", such as srv+http://_http._tcp.app.internal")
 	}
@@ -111,7 +111,7 @@ func parseService(scheme, rest string) (Server, error) {
 // parseSocket reads the address of a server on a socket in the file system.
 func parseSocket(address string) (Server, error) {
 	if !validSocket(address) || address[len(socketPrefix)] != '/' {
-		return Server{}, fmt.Errorf("want unix: and the path of a socket in the file system, which begins with / and has at most %d bytes", maxSocketPath)
+		return Server{}, fmt.Errorf("must be unix: and the path of a socket in the file system, which begins with / and has at most %d bytes", maxSocketPath)
 	}
 	return Server{Weight: 1, Address: address, Host: localhost}, nil
 }

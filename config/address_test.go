@@ -48,8 +48,8 @@ func TestParseServerRefusesSockets(t *testing.T) {
 func TestParseServerRefusesServices(t *testing.T) {
 	for text, want := range map[string]string{
 		"srv+http://app.internal:80": "without a port: each SRV record has one", "srv+https://10.0.0.1": "an address has no SRV records", "srv+http://[::1]": "an address has no SRV records",
-		"srv+http://_http._tcp": "with a domain behind the service", "srv+http://": "such as srv+http://_http._tcp.app.internal", "srv+http://-h": "want srv+http[s]://NAME",
-		"srv+http://h/": "without user, path or query", "srv+http://u@h": "without user, path or query", "srv+ftp://h": "srv+http[s]://NAME, or unix:/PATH", "srv+http://h:x": "want srv+http[s]://NAME",
+		"srv+http://_http._tcp": "with a domain behind the service", "srv+http://": "such as srv+http://_http._tcp.app.internal", "srv+http://-h": "must be srv+http[s]://NAME",
+		"srv+http://h/": "without user, path or query", "srv+http://u@h": "without user, path or query", "srv+ftp://h": "srv+http[s]://NAME, or unix:/PATH", "srv+http://h:x": "must be srv+http[s]://NAME",
 	} {
 		if _, err := parseServer(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("parseServer(%q): got %v, want %q", text, err, want)

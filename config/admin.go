@@ -66,7 +66,7 @@ func (a *Admin) table() table {
 		live("token_file", textual(&a.TokenFile, ""),
 			"A file with the token that all requests but those for health and metrics need.").withExample("/etc/edgeproxy/token"),
 		live("token", secret(&a.Token), "The token itself, in place of token_file.").withExample(`"${EDGEPROXY_ADMIN_TOKEN:-}"`),
-		live("hosts", texts(&a.Hosts, "names and addresses", "want a list of names and addresses, such as [edge.internal]"),
+		live("hosts", texts(&a.Hosts, "names and addresses", "must be a list of names and addresses, such as [edge.internal]"),
 			"Host values that are accepted besides loopback and the address.").withExample("[edge.internal]"),
 		live("pprof", boolean(&a.Pprof, false), "true shows profiles of the process under /debug/pprof/."),
 	}
@@ -78,13 +78,13 @@ func (v *validator) admin() {
 	a := &v.c.Admin
 	none := a.Token == "" && a.TokenFile == ""
 	if a.Token != "" && !ValidToken(string(a.Token)) && v.noErrorAt(token) {
-		v.fail(token, "want at most 1024 characters of printable ASCII, without spaces")
+		v.fail(token, "must be at most 1024 characters of printable ASCII, without spaces")
 	}
 	if a.Token != "" && a.TokenFile != "" && v.noErrorAt(token, file) {
-		v.fail(file, "want only one of token and token_file")
+		v.fail(file, "must be only one of token and token_file")
 	}
 	if v.noErrorAt(address, token, file) && none && a.Open() {
-		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
+		v.fail(address, "needs admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
 	}
 	v.adminHosts(a.Hosts)
 }
@@ -95,7 +95,7 @@ func (v *validator) adminHosts(hosts []string) {
 		at := item("admin.hosts", i)
 		_, err := netip.ParseAddr(host)
 		if _, _, ok := splitHost(host); err != nil && !ok && v.noErrorAt(at) {
-			v.fail(at, "want HOST or HOST:PORT, a name or an address, without *")
+			v.fail(at, "must be HOST or HOST:PORT, a name or an address, without *")
 		}
 	}
 }

@@ -145,11 +145,11 @@ func (a *Admission) table() table {
 		live("policy", enum(&a.Policy, PolicySecondHit, policies()...),
 			"Which storable responses are stored. second-hit stores those requested before within the window, counting those requested more than more_than times.").withFlag(flagPolicy, "admission").asBasic(),
 		section("second_hit", func() table { return a.SecondHit.table("2.9GiB", fixedSecondHit) }, "The filter of second-hit."),
-		live("warm_up_below", ratio(&a.WarmUpBelow, 0).between(0, 1).withError("want 0.0 to 1.0, a share of the cache's size"),
+		live("warm_up_below", ratio(&a.WarmUpBelow, 0).between(0, 1).withError("must be 0.0 to 1.0, a share of the cache's size"),
 			"Everything storable is stored while the cache is below this share of its size.").asDependent(),
 		restart("state", textual(&a.State, ""), "A file that keeps the sightings (requests counted for admission) over a restart.").asDependent().withExample("/var/lib/edgeproxy/sightings"),
 		restart("shadow", &items[Rule]{
-			field: &a.Shadow, want: "want a list, such as [{policy: always}]",
+			field: &a.Shadow, want: "must be a list, such as [{policy: always}]",
 			tableOf: (*Rule).shadow, oneLine: true, kindText: "list of policies", derived: (*Rule).derivedProbability,
 		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").withExample("[{policy: always}]"),
 		section("counting", a.Counting.table, "The filter of counting. Only allowed if a route or shadow uses the policy.").asOptional(),
@@ -165,11 +165,11 @@ func (w *Window) table(memory string, every time.Duration) table {
 	return table{
 		restart("window", enum(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
 			"auto fits the window to what the cache holds; fixed uses rotate_every and capacity."),
-		restart("generations", count(&w.Generations, 2).between(2, 4).withErrorBelow("want 2 to 4: a single generation would forget every key at each rotation"),
+		restart("generations", count(&w.Generations, 2).between(2, 4).withErrorBelow("must be 2 to 4: a single generation would forget every key at each rotation"),
 			"The number of parts of the window. At each rotation the oldest is forgotten."),
-		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().withErrorBelow("want at least 1s, or 0s for no bound in time"),
+		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().withErrorBelow("must be at least 1s, or 0s for no bound in time"),
 			"The window moves on after this time at the latest; 0s is not by time. A fixed one has "+formatDuration(every)+" unless said."),
-		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).withErrorAbove("want at most "+most+": that many keys take "+memory).withErrorBelow("want 1 to "+most),
+		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).withErrorAbove("must be at most "+most+": that many keys take "+memory).withErrorBelow("must be 1 to "+most),
 			"Distinct keys that a generation holds, with window: fixed only. Alone it means fixed, where it is 1000000 unless said.").asOptional().asDependent().withExample("1000000"),
 		restart("false_positive_rate", ratio(&w.FalsePositiveRate, 0.01).between(bloom.MinRate, bloom.MaxRate).withError(bloom.WantRate),
 			"The share of unseen keys that are taken for seen ones when every generation is full."),
@@ -186,7 +186,7 @@ func (c *Counting) table() table {
 func (c *Chance) table() table {
 	p := policy.Chance.Parameter()
 	return table{
-		live("probability", ratio(&c.Probability, p.Default).moreThan(p.Least).atMost(p.Most).withError("want a share "+p.Want()),
+		live("probability", ratio(&c.Probability, p.Default).moreThan(p.Least).atMost(p.Most).withError("must be a share "+p.Want()),
 			"The share of storable responses that is stored, at random."),
 	}
 }
@@ -194,7 +194,7 @@ func (c *Chance) table() table {
 // sightings is the number of sightings that a key needs to exceed under PolicyCounting.
 func sightings(field *int, byDefault int) *number[int] {
 	p := policy.Counting.Parameter()
-	return count(field, byDefault).between(int(p.Least), int(p.Most)).withError("want " + p.Want() + ": a counter has four bits and ends at 15")
+	return count(field, byDefault).between(int(p.Least), int(p.Most)).withError("must be " + p.Want() + ": a counter has four bits and ends at 15")
 }
 
 // derivedProbability names the probability that a shadow policy chance takes from admission.chance.

@@ -54,9 +54,9 @@ func (r *Respond) table() table {
 
 func (a *Access) table() table {
 	return table{
-		live("allow", networksOr(&a.Allow, allClients, "want a list, such as [10.0.0.0/8], or all"),
+		live("allow", networksOr(&a.Allow, allClients, "must be a list, such as [10.0.0.0/8], or all"),
 			"Only these clients are served; all, or an empty list, is every client. A route's list replaces the one at the top.").withExample("[10.0.0.0/8]"),
-		live("deny", networksOr(&a.Deny, "none", "want a list, such as [10.0.0.0/8], or none"),
+		live("deny", networksOr(&a.Deny, "none", "must be a list, such as [10.0.0.0/8], or none"),
 			"These clients get 403, even if allow names them. A route adds to the list at the top; none clears that list.").withExample("[10.9.0.0/16]"),
 		section("basic_auth", a.BasicAuth.table, "Only these users are served, by name and password.").asInline().asOptional(),
 	}
@@ -77,16 +77,16 @@ func (v *validator) basicAuth(path string, own, inForce *BasicAuth) {
 	case !v.noErrorAt(enabled, file, realm):
 	case !own.Enabled:
 		if v.src.given(file) || v.src.given(realm) {
-			v.fail(enabled, "want no users_file and no realm with enabled: false")
+			v.fail(enabled, "must have no users_file and no realm with enabled: false")
 		}
 	case !validRealm(own.Realm):
-		v.fail(realm, `want 1 to 128 visible ASCII characters and spaces, without " and \`)
+		v.fail(realm, `must be 1 to 128 visible ASCII characters and spaces, without " and \`)
 	case own.UsersFile == "" && v.src.given(file):
-		v.fail(file, "want a file made by htpasswd -B, or remove basic_auth: without users everybody would be served")
+		v.fail(file, "must be a file made by htpasswd -B, or remove basic_auth: without users everybody would be served")
 	case inForce.UsersFile == "" && v.src.given(path):
-		v.fail(path, "want users_file in it, or remove the section: without users everybody would be served")
+		v.fail(path, "needs users_file in it, or remove the section: without users everybody would be served")
 	case v.src.given(path) && !slices.ContainsFunc([]string{enabled, file, realm}, v.src.given):
-		v.fail(path, "want users_file, realm or enabled: false in it, or remove the section: an empty one does not say which is meant")
+		v.fail(path, "needs users_file, realm or enabled: false in it, or remove the section: an empty one does not say which is meant")
 	}
 }
 
@@ -124,15 +124,15 @@ func (v *validator) redirectAndRespond(path string, r *Route) {
 	}
 	switch n := r.Respond.Status; {
 	case n != 0 && !validRespondStatus(n):
-		v.fail(status, "want 200 to 599, but not 206 or 304")
+		v.fail(status, "must be 200 to 599, but not 206 or 304")
 	case n == 0 && r.Respond.hasContent():
-		v.fail(status, "want a status, such as 200, or remove the section")
+		v.fail(status, "must be a status, such as 200, or remove the section")
 	case n == noAnswer && r.Respond.hasContent():
 		v.sendsNothing(path, r)
 	case isEmpty(n) && r.Respond.Body != "":
 		v.fail(body, fmt.Sprintf("remove it: a response with status %d has no content", n))
 	case n != 0 && r.Redirect.To != "":
-		v.fail(status, "want only one of redirect and respond")
+		v.fail(status, "must be only one of redirect and respond")
 	}
 }
 

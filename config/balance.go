@@ -54,7 +54,7 @@ type Statuses struct {
 	From, To int // 200 to 599, From not above To
 }
 
-const wantStatuses = "want a status of 200 to 599, or a range, such as 200-399"
+const wantStatuses = "must be a status of 200 to 599, or a range, such as 200-399"
 
 // parseStatuses reads N or N-M. The error says what is wanted.
 func parseStatuses(text string) (Statuses, error) {
@@ -82,7 +82,7 @@ func parseStatuses(text string) (Statuses, error) {
 func (e *Ejection) table() table {
 	return table{
 		live("failures", count(&e.Failures, 5).between(0, maxCount), "How many requests in a row without a connection eject a server; 0 is never."),
-		live("failure_ratio", ratio(&e.FailureRatio, 0.5).between(0, 1).withError("want 0.0 for never, to 1.0"),
+		live("failure_ratio", ratio(&e.FailureRatio, 0.5).between(0, 1).withError("must be 0.0 for never, to 1.0"),
 			"The share of requests within window that failed after connecting and eject a server; 0.0 is never."),
 		live("window", duration(&e.Window, 10*time.Second).between(time.Second, maxEjectionWindow), "How far back requests are counted."),
 		live("min_requests", count(&e.MinRequests, 20).between(1, maxCount), "With fewer requests within window, failure_ratio ejects no server."),
@@ -135,15 +135,15 @@ func (v *validator) ejection(path string, o *Origin) {
 	e := &o.Ejection
 	never := e.Failures == 0 && e.FailureRatio == 0 && o.Health.Path == ""
 	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && never && v.noErrorAt(all) {
-		v.fail(all, "want failures or failure_ratio above 0, or health.path: without them no server is ever ejected")
+		v.fail(all, "needs failures or failure_ratio above 0, or health.path: without them no server is ever ejected")
 	}
 	backoff, most := child(path, "backoff"), child(path, "max_backoff")
 	switch {
 	case !v.noErrorAt(backoff, most):
 	case e.MaxBackoff < e.Backoff && v.src.given(most):
-		v.fail(most, "want at least backoff, "+formatDuration(e.Backoff))
+		v.fail(most, "must be at least backoff, "+formatDuration(e.Backoff))
 	case e.MaxBackoff < e.Backoff:
-		v.fail(backoff, "want at most max_backoff, "+formatDuration(e.MaxBackoff))
+		v.fail(backoff, "must be at most max_backoff, "+formatDuration(e.MaxBackoff))
 	}
 }
 
@@ -155,8 +155,8 @@ func (v *validator) health(path string, h *Health) {
 	switch {
 	case !v.noErrorAt(target):
 	case !v.src.given(target):
-		v.fail(target, `missing, want the path to ask for, such as /health, or "" for no checks`)
+		v.fail(target, `missing, needs the path to ask for, such as /health, or "" for no checks`)
 	case h.Path != "" && (h.Path[0] != '/' || strings.ContainsFunc(h.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' })):
-		v.fail(target, "want a path that begins with /, with %-encoding as in a URL")
+		v.fail(target, "must be a path that begins with /, with %-encoding as in a URL")
 	}
 }

@@ -84,25 +84,25 @@ type Bypass struct {
 
 func (b *Bypass) table() table {
 	return table{
-		live("headers", texts(&b.Headers, "field names", "want a list of field names, such as [X-Preview]"),
+		live("headers", texts(&b.Headers, "field names", "must be a list of field names, such as [X-Preview]"),
 			"Fields that make a request bypass the cache.").withExample("[X-Preview]"),
-		live("cookies", texts(&b.Cookies, "cookie names", "want a list of cookie names, such as [session]"),
+		live("cookies", texts(&b.Cookies, "cookie names", "must be a list of cookie names, such as [session]"),
 			"Cookies that make a request bypass the cache; a * at the end stands for any ending.").withExample("[session, wp_*]"),
 	}
 }
 
 // bypass checks the names of fields and cookies.
 func (v *validator) bypass(path string, b *Bypass) {
-	v.names(descendant(path, "headers"), b.Headers, "", "want the name of a header field, without *")
+	v.names(descendant(path, "headers"), b.Headers, "", "must be the name of a header field, without *")
 	v.names(descendant(path, "cookies"), b.Cookies, "*", wantCookie)
 	for i, name := range b.Headers {
 		if at := item(descendant(path, "headers"), i); strings.EqualFold(name, "Host") && v.noErrorAt(at) {
-			v.fail(at, "want another field: every request has Host, so nothing would be stored")
+			v.fail(at, "must be another field: every request has Host, so nothing would be stored")
 		}
 	}
 }
 
-const wantCookie = "want the name of a cookie; a * at its end stands for any ending"
+const wantCookie = "must be the name of a cookie; a * at its end stands for any ending"
 
 // names checks a list of tokens. Each may end in ending.
 func (v *validator) names(path string, names []string, ending, want string) {
@@ -151,10 +151,10 @@ type Stale struct {
 func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
 	return func(n node) {
 		*dst = map[int]time.Duration{}
-		d.each(n, "want a section of statuses and lifetimes, such as {404: 10s}", func(name string, n node) {
+		d.each(n, "must be a section of statuses and lifetimes, such as {404: 10s}", func(name string, n node) {
 			status, ok := parseStatus(name)
 			if !ok {
-				d.failWithValue(n.path, "", "want a status as key: 200 to 599, but not 206 or 304")
+				d.failWithValue(n.path, "", "must be a status as key: 200 to 599, but not 206 or 304")
 				return
 			}
 			ttl := time.Minute
@@ -207,7 +207,7 @@ const minSlice = 16 * KiB
 func (v *validator) slice(at string, n Size) {
 	const maxObject = "cache.memory.max_object_bytes"
 	if most := v.c.Cache.Memory.MaxObjectBytes; n != 0 && (n < minSlice || n > most) && v.noErrorAt(at, maxObject) {
-		v.fail(at, "want 0B for none, or "+minSlice.String()+" to "+most.String()+", which is max_object_bytes")
+		v.fail(at, "must be 0B for none, or "+minSlice.String()+" to "+most.String()+", which is max_object_bytes")
 	}
 }
 
@@ -218,10 +218,10 @@ func defaultTagFields() []string {
 
 // tagFields checks the names of fields with tags: what else a response says has to reach the client.
 func (v *validator) tagFields(path string, names []string) {
-	v.names(path, names, "", "want the name of a header field, without *")
+	v.names(path, names, "", "must be the name of a header field, without *")
 	for i, name := range names {
 		if at := item(path, i); v.noErrorAt(at) && notForTags(name) {
-			v.fail(at, "want a field that has tags and nothing else: it is not forwarded to clients")
+			v.fail(at, "must be a field that has tags and nothing else: it is not forwarded to clients")
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (v *validator) cookies(path string, c *Caching) {
 	at := child(path, "keep_cookies")
 	v.names(at, c.KeepCookies, "*", wantCookie)
 	if len(c.StripCookies) > 0 && len(c.KeepCookies) > 0 && v.noErrorAt(at, child(path, "strip_cookies")) {
-		v.fail(at, "want no strip_cookies beside it: all cookies that are not listed here are removed")
+		v.fail(at, "must have no strip_cookies beside it: all cookies that are not listed here are removed")
 	}
 }
 
@@ -259,6 +259,6 @@ func (v *validator) caching(path string, c *Caching) {
 	v.tagFields(child(path, "tag_fields"), c.TagFields)
 	trusts := func(l Listen) bool { return len(l.TrustedProxies) > 0 }
 	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.noErrorAt(at, "listen") {
-		v.fail(at, "want trusted_proxies on a listener as well: tags are sent only to these")
+		v.fail(at, "needs trusted_proxies on a listener as well: tags are sent only to these")
 	}
 }

@@ -44,9 +44,9 @@ func (c *Caching) table() table {
 			"What a POST, PUT or other unsafe method invalidates: unsafe follows RFC 9111 section 4.4 and RFC 9875, same_url is the URL alone."),
 		section("stale", c.Stale.table, "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
 		section("key", c.Key.table, "What forms the cache key besides the URL."),
-		live("strip_cookies", texts(&c.StripCookies, "cookie names", "want a list of cookie names, such as [_ga*]"),
+		live("strip_cookies", texts(&c.StripCookies, "cookie names", "must be a list of cookie names, such as [_ga*]"),
 			"Request cookies that are removed before key, sighting and origin, but for those that bypass.cookies or key.cookies names.").withExample("[_ga*]"),
-		live("keep_cookies", texts(&c.KeepCookies, "cookie names", "want a list of cookie names, such as [PHPSESSID]"),
+		live("keep_cookies", texts(&c.KeepCookies, "cookie names", "must be a list of cookie names, such as [PHPSESSID]"),
 			"The only request cookies that are not removed, beside those of bypass.cookies and key.cookies; in place of strip_cookies.").withExample("[PHPSESSID, lang]"),
 		live("slice", size(&c.Slice, 0).withBounds("0B, or 16KiB to max_object_bytes"),
 			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").withExample("1MiB"),
@@ -55,7 +55,7 @@ func (c *Caching) table() table {
 
 // tagFieldNames is the list of fields with tags.
 func tagFieldNames(field *[]string) *scalar[[]string] {
-	return list(field, defaultTagFields(), "field names", "want a list of field names, such as [Surrogate-Key, X-My-Tags]", func(s *string) *scalar[string] { return textual(s, "") })
+	return list(field, defaultTagFields(), "field names", "must be a list of field names, such as [Surrogate-Key, X-My-Tags]", func(s *string) *scalar[string] { return textual(s, "") })
 }
 
 func (h *Heuristic) table() table {

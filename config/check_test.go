@@ -19,7 +19,7 @@ func TestCheckReportsFurtherFaultsOfSettingsThatAreRight(t *testing.T) {
 				t.Errorf("%s: got whole %v, want %v", text, got, whole)
 			}
 			for _, path := range faults {
-				out = append(out, c.Fault(path, "want a file"))
+				out = append(out, c.Fault(path, "must be a file"))
 			}
 			return out
 		})

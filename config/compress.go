@@ -43,10 +43,10 @@ func defaultTypes() []string {
 }
 
 func (c *Compress) table() table {
-	types := texts(&c.Types, "media types", "want a list of media types, such as [text/*, application/json]")
+	types := texts(&c.Types, "media types", "must be a list of media types, such as [text/*, application/json]")
 	types.byDefault = defaultTypes()
 	return table{
-		live("codings", list(&c.Codings, nil, "codings", "want a list of codings, such as [zstd, br, gzip]", func(f *Coding) *scalar[Coding] {
+		live("codings", list(&c.Codings, nil, "codings", "must be a list of codings, such as [zstd, br, gzip]", func(f *Coding) *scalar[Coding] {
 			return enum(f, CodingGzip, CodingGzip, CodingBrotli, CodingZstd)
 		}), "gzip, br and zstd; a client gets the first of the list that it accepts. An empty list compresses nothing.").withExample("[zstd, br, gzip]"),
 		live("types", types, "The types that are compressed; text/* is every text type except text/event-stream."),
@@ -99,7 +99,7 @@ func (v *validator) routeWithCodings(route string, r *Route) {
 		slice = "cache.slice"
 	}
 	if r.Cache.Slice > 0 && v.noErrorAt(slice) {
-		v.fail(child(at, "codings"), "want no codings where "+slice+" is not 0B: slices are byte ranges of the origin's response, which cannot be compressed")
+		v.fail(child(at, "codings"), "must have no codings where "+slice+" is not 0B: slices are byte ranges of the origin's response, which cannot be compressed")
 	}
 	v.keepsAcceptEncoding(route, r)
 }
@@ -114,7 +114,7 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 			at = item(rules+"remove", slices.Index(top.Remove, name))
 		}
 		if removes(name, field) && v.noErrorAt(at) {
-			v.fail(at, "want "+field+" to stay, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
+			v.fail(at, "needs "+field+" to stay, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
 		}
 	}
 	v.namesAcceptEncoding(route, r)
@@ -124,7 +124,7 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 			at = child(rules+"set", name)
 		}
 		if strings.EqualFold(name, field) && v.noErrorAt(at) {
-			v.fail(at, "want no "+field+", or no compress.codings for the route: clients would get a coding that they do not accept")
+			v.fail(at, "must have no "+field+", or no compress.codings for the route: clients would get a coding that they do not accept")
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (v *validator) unusedCompressKeys(at string, c *Compress, used bool) {
 	said := map[string]bool{"types": !slices.Equal(c.Types, defaults.Types), "min_bytes": c.MinBytes != defaults.MinBytes, "level": c.Level != defaults.Level}
 	for key, unusual := range said {
 		if path := child(at, key); !used && unusual && v.src.given(path) && v.noErrorAt(path, child(at, "codings"), "compress.codings") {
-			v.fail(path, "want codings as well, such as [zstd, br, gzip]: without them nothing is compressed")
+			v.fail(path, "needs codings as well, such as [zstd, br, gzip]: without them nothing is compressed")
 		}
 	}
 }
@@ -144,20 +144,20 @@ func (v *validator) unusedCompressKeys(at string, c *Compress, used bool) {
 func (v *validator) compress(at string, c *Compress) {
 	for i, coding := range c.Codings {
 		if path := item(child(at, "codings"), i); slices.Contains(c.Codings[:i], coding) && v.noErrorAt(path) {
-			v.fail(path, "want each coding once")
+			v.fail(path, "each coding must be listed once")
 		}
 	}
 	if path := child(at, "types"); len(c.Types) == 0 && v.src.given(path) && v.noErrorAt(path) {
-		v.fail(path, "want at least one media type: with none nothing is compressed")
+		v.fail(path, "must be at least one media type: with none nothing is compressed")
 	}
 	for i, t := range c.Types {
 		path := item(child(at, "types"), i)
 		switch {
 		case !v.src.given(path) || !v.noErrorAt(path):
 		case strings.EqualFold(t, "text/event-stream"):
-			v.fail(path, "want no text/event-stream: events are never compressed")
+			v.fail(path, "must have no text/event-stream: events are never compressed")
 		case !mediaType(t):
-			v.fail(path, "want a media type without parameters, such as application/json, or text/* for all of a kind")
+			v.fail(path, "must be a media type without parameters, such as application/json, or text/* for all of a kind")
 		}
 	}
 }
@@ -182,6 +182,6 @@ func (v *validator) namesAcceptEncoding(route string, r *Route) {
 		at = path
 	}
 	if v.noErrorAt(at) {
-		v.fail(at, "want "+field+" among them, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
+		v.fail(at, "needs "+field+" among them, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
 	}
 }

@@ -11,8 +11,8 @@ func (c *Config) table() table {
 	return slices.Concat(table{
 		section("node", c.Node.table, "The name of this process."),
 		restart("listen", &items[Listen]{
-			field: &c.Listen, byDefault: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", tableOf: (*Listen).table,
-			wantElement: `want a section, such as {address: ":8080"}`,
+			field: &c.Listen, byDefault: []Listen{{Address: "127.0.0.1:8080"}}, want: "must be a list of addresses", tableOf: (*Listen).table,
+			wantElement: `must be a section, such as {address: ":8080"}`,
 		}, "Where clients are served.").asBasic(),
 		live(includeKey, included(), "Further files with routes and origins, or folders of which all *.yaml are read, sorted by name; relative to this file. Their routes come behind those of this file.").asOptional().withExample("sites"),
 		section("admin", c.Admin.table, "The listener for operators: health, metrics, purges."),
@@ -20,7 +20,7 @@ func (c *Config) table() table {
 		section("metrics", c.Metrics.table, "What /metrics and /top show, and a listener for health and metrics only."),
 		live("origins", &originSections{&c.Origins}, "Where responses come from, by name.").asRequired().asBasic(),
 		live("routes", &items[Route]{
-			field: &c.Routes, want: "want a list of routes", tableOf: (*Route).table, key: func(r *Route) string { return r.Name },
+			field: &c.Routes, want: "must be a list of routes", tableOf: (*Route).table, key: func(r *Route) string { return r.Name },
 		}, "The first route that matches is used; no match is a 404. Without routes, all requests go to the only origin.").asBasic(),
 	}, c.Inherited.table(), misplacedTimeouts(), table{
 		section("admission", c.Admission.table, "Which storable responses are stored, by how often they are requested."),
@@ -101,7 +101,7 @@ func (m *Memory) table() table {
 	return table{
 		restart("max_bytes", size(&m.MaxBytes, 256*MiB).atLeast(MiB), "The size of the whole tier. The default is at most 40 % of the memory that the cgroup allows.").asBasic(),
 		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asDependent(),
-		restart("stage_bytes", stage(&m.StageBytes).atLeast(minStageBytes).zero().withError("want auto, 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
+		restart("stage_bytes", stage(&m.StageBytes).atLeast(minStageBytes).zero().withError("must be auto, 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
 			"The part of max_bytes for responses requested once: the second request is then a hit. auto is a tenth of it, less if four times max_object_bytes need the room.").asDependent(),
 		restart("eviction", enum(&m.Eviction, EvictionSizeAware, EvictionSizeAware, EvictionRecency, EvictionRistretto),
 			"How memory makes room. size-aware goes by uses, recency and size, and does not store what is worth less than what would have to go for it. recency gives up what was not used for the longest time, ristretto what is asked for least. From and to ristretto takes a restart, other changes do not.").
@@ -123,7 +123,7 @@ func (s *Shutdown) table() table {
 func (s *CacheStatus) table() table {
 	return table{
 		live("send", enum(&s.Send, SendAll, SendAll, SendTrusted, SendNone), "Which clients get it. With trusted, other clients are told only hit or fwd."),
-		live("trusted", networks(&s.Trusted, "want a list, such as [10.0.0.0/8]"), "Clients that get all of it, with send: trusted.").withExample("[10.0.0.0/8]"),
+		live("trusted", networks(&s.Trusted, "must be a list, such as [10.0.0.0/8]"), "Clients that get all of it, with send: trusted.").withExample("[10.0.0.0/8]"),
 	}
 }
 

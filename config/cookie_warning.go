@@ -18,7 +18,7 @@ func (c *Config) warnOfCookies(warn func(path, text string)) {
 		c.warnOfKeptCookies(own, &r.Cache, warn)
 		if at := c.lifetimeSetting(own, &r.Cache); at != "" && len(r.Cache.StripCookies)+len(r.Cache.KeepCookies) == 0 && !warned[at] {
 			warned[at] = true
-			warn(at, "does not apply to a request with "+otherCookie(&r.Cache)+", so its response is not stored (request-cookie): want keep_cookies, with the cookies "+
+			warn(at, "does not apply to a request with "+otherCookie(&r.Cache)+", so its response is not stored (request-cookie): needs keep_cookies, with the cookies "+
 				"that the origin needs, or [\"*\"] to leave it so")
 		}
 	}
@@ -65,7 +65,7 @@ func (c *Config) warnOfKeptCookies(own string, cache *Caching, warn func(path, t
 			continue
 		}
 		if i := slices.IndexFunc(rule.names, func(name string) bool { return coversCookie(cache.StripCookies, name) }); i >= 0 {
-			warn(at, "does not remove "+rule.names[i]+", which cache."+rule.section+".cookies names for all routes: want "+rule.section+": {cookies: []} in this route to remove it")
+			warn(at, "does not remove "+rule.names[i]+", which cache."+rule.section+".cookies names for all routes: needs "+rule.section+": {cookies: []} in this route to remove it")
 		}
 	}
 }

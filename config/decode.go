@@ -13,7 +13,7 @@ import (
 // Parts of error texts.
 const (
 	notYet    = "not supported yet"
-	wantPlain = "want a plain value, without anchor, alias or tag; quote one that begins with *, & or !"
+	wantPlain = "must be a plain value, without anchor, alias or tag; quote one that begins with *, & or !"
 )
 
 // decoder decodes nodes into values. A value holds its default before, and keeps it
@@ -68,9 +68,9 @@ func (d *decoder) section(t table) func(node) {
 func (t table) wantSection() string {
 	known := t.names()
 	if len(known) > maxNamedKeys {
-		return "want a section of keys"
+		return "must be a section of keys"
 	}
-	return "want a section with " + oneOf(slices.DeleteFunc(known, t.isMisplaced))
+	return "must be a section with " + oneOf(slices.DeleteFunc(known, t.isMisplaced))
 }
 
 // names returns the names of the settings that are supported, sorted.
@@ -104,7 +104,7 @@ func (d *decoder) unknown(path, name string, known []string) string {
 		return "unknown key here: it belongs " + home
 	}
 	if len(known) <= maxNamedKeys {
-		return "unknown key, want " + oneOf(known)
+		return "unknown key, use " + oneOf(known)
 	}
 	return "unknown key"
 }
@@ -129,7 +129,7 @@ func (d *decoder) eachKey(n node, want string, read func(name string, n node)) {
 	for _, pair := range pairs {
 		key := pair.Key.GetToken()
 		if !validKey(pair.Key) {
-			d.failAtKey(key, n.path, shown(key.Value), "want a plain key, without anchor, alias, tag or merge")
+			d.failAtKey(key, n.path, shown(key.Value), "must be a plain key, without anchor, alias, tag or merge")
 			continue
 		}
 		v := node{Node: pair.Value, path: child(n.path, key.Value), key: key}

@@ -44,7 +44,7 @@ func (d *Disk) table() table {
 	}
 }
 
-const wantDirectory = `want a directory, a list of them, or "" for none`
+const wantDirectory = `must be a directory, a list of them, or "" for none`
 
 // parsedUnquoted is parsed for text that needs no quotes in YAML.
 func parsedUnquoted[T any](field *T, byDefault T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
@@ -54,8 +54,8 @@ func parsedUnquoted[T any](field *T, byDefault T, what, want string, read func(s
 }
 
 const (
-	wantFree = "want a share of the file system such as 5%, at most 90%, or a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 20GiB"
-	wantRate = "want a size a second with a unit (B/s, KB/s, KiB/s, MB/s, MiB/s, GB/s or GiB/s), such as 50MB/s"
+	wantFree = "must be a share of the file system such as 5%, at most 90%, or a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 20GiB"
+	wantRate = "must be a size a second with a unit (B/s, KB/s, KiB/s, MB/s, MiB/s, GB/s or GiB/s), such as 50MB/s"
 )
 
 // parseFree reads a share of 0 to 90 %, or a size.
@@ -107,11 +107,11 @@ func (v *validator) disk() {
 	d := &v.c.Cache.Disk
 	v.diskPaths(d.Paths)
 	if most := d.MaxBytes / diskShare; d.MaxObjectBytes > most && v.noErrorAt(diskMaxBytes, diskObjectBytes) {
-		v.fail(diskObjectBytes, "want at most "+most.String()+", an eighth of max_bytes")
+		v.fail(diskObjectBytes, "must be at most "+most.String()+", an eighth of max_bytes")
 	}
 	defaults := withDefaults((*Disk).table)
 	if len(d.Paths) == 0 && (d.MaxBytes != defaults.MaxBytes || d.MinFree != defaults.MinFree || d.WriteRate != defaults.WriteRate) && v.noErrorAt("cache.disk") {
-		v.fail("cache.disk", "want a path as well: without one there is no disk tier")
+		v.fail("cache.disk", "needs a path as well: without one there is no disk tier")
 	}
 }
 
@@ -123,7 +123,7 @@ func (v *validator) diskPaths(paths []string) {
 		case path == "" || strings.ContainsFunc(path, unicode.IsControl):
 			v.fail(at, wantDirectory)
 		case slices.Contains(paths[:i], path):
-			v.fail(at, "want each directory once")
+			v.fail(at, "each directory must be listed once")
 		}
 	}
 }

@@ -14,16 +14,16 @@ const maxDuration = 8760 * time.Hour
 // wanted, with example, a duration that fits the setting.
 func parseDuration(text string, example time.Duration) (time.Duration, error) {
 	if text == "0" {
-		return 0, errors.New("want 0s: a duration needs a unit")
+		return 0, errors.New("must be 0s: a duration needs a unit")
 	}
 	d, err := parseUnits(text)
 	switch {
 	case err != nil:
-		return 0, errors.New("want a duration with a unit (ms, s, m, h, d or w), such as " + formatDuration(example))
+		return 0, errors.New("must be a duration with a unit (ms, s, m, h, d or w), such as " + formatDuration(example))
 	case d < 0:
-		return 0, errors.New("want a duration that is not negative")
+		return 0, errors.New("must be a duration that is not negative")
 	case d > maxDuration:
-		return 0, errors.New("want at most " + formatDuration(maxDuration))
+		return 0, errors.New("must be at most " + formatDuration(maxDuration))
 	}
 	return d, nil
 }

@@ -9,7 +9,7 @@ import (
 // set, like os.LookupEnv.
 type lookupFunc func(name string) (string, bool)
 
-var errDollar = errors.New("want ${VAR}, ${VAR:-default}, or $$ for a dollar sign")
+var errDollar = errors.New("must be ${VAR}, ${VAR:-default}, or $$ for a dollar sign")
 
 // expand replaces ${VAR} and ${VAR:-default} in text by the variable's value and
 // $$ by a dollar sign. As in a shell, the default replaces a variable that is
@@ -59,7 +59,7 @@ func variable(inside string, lookup lookupFunc) (string, error) {
 	case hasFallback && value == "":
 		return fallback, nil
 	case !set:
-		return "", errors.New("want the environment variable " + name + " to be set, or a default: ${" + name + ":-…}")
+		return "", errors.New("needs the environment variable " + name + " to be set, or a default: ${" + name + ":-…}")
 	}
 	return value, nil
 }

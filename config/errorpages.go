@@ -27,10 +27,10 @@ func pages(field *map[string]string) *scalar[map[string]string] {
 func (d *decoder) pages(dst *map[string]string) func(node) {
 	return func(n node) {
 		*dst = nil
-		d.each(n, "want a section of statuses and files, such as {404: not-found.html, 5xx: sorry.html}", func(name string, n node) {
+		d.each(n, "must be a section of statuses and files, such as {404: not-found.html, 5xx: sorry.html}", func(name string, n node) {
 			digit := func(c byte) bool { return '0' <= c && c <= '9' }
 			if len(name) != 3 || name[0] != '4' && name[0] != '5' || name[1:] != "xx" && (!digit(name[1]) || !digit(name[2])) {
-				d.failWithValue(n.path, "", "want an error status as key: 400 to 599, 4xx or 5xx")
+				d.failWithValue(n.path, "", "must be an error status as key: 400 to 599, 4xx or 5xx")
 				return
 			}
 			var file string
@@ -47,7 +47,7 @@ func (d *decoder) pages(dst *map[string]string) func(node) {
 func (v *validator) pageFiles(path string, files map[string]string) {
 	for _, status := range slices.Sorted(maps.Keys(files)) {
 		if file := child(path, status); files[status] == "" && v.noErrorAt(file) {
-			v.fail(file, "want a file")
+			v.fail(file, "must be a file")
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (v *validator) errorPages(path string, r *Route) {
 	switch {
 	case !r.ownInherited.InterceptErrors:
 	case len(r.ErrorPages) == 0:
-		v.fail(intercept, "want error_pages as well: they replace the intercepted responses")
+		v.fail(intercept, "needs error_pages as well: they replace the intercepted responses")
 	case r.AnswersItself():
 		v.fail(intercept, "remove it: a route with redirect or respond asks no origin")
 	}

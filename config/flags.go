@@ -97,7 +97,7 @@ func (f Flags) apply(c *Config, r *report) {
 		}
 		r.setByFlag("admission.policy", "admission.policy", flagPolicy, f.Policy)
 		if !slices.Contains(policies(), c.Admission.Policy) {
-			r.fail("admission.policy", "want "+oneOf(policies()))
+			r.fail("admission.policy", "must be "+oneOf(policies()))
 		}
 	}
 	if f.Origin != "" {

@@ -39,22 +39,22 @@ func TestFlagsRefused(t *testing.T) {
 		})
 	}
 	const origin = "http://h"
-	check("no origin", Flags{}, "--origin: missing, want http[s]://HOST[:PORT], or a file with origins")
-	check("not a URL", Flags{Origin: "htp:/x"}, "--origin: htp:/x: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
-	check("a password", Flags{Origin: "http://u:p@h"}, "--origin: http://***@h: want http[s]://HOST[:PORT], without user or password")
-	check("another scheme", Flags{Origin: "ftp://h"}, "--origin: ftp://h: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
-	check("listen", Flags{Origin: origin, Listen: "80"}, "--listen: 80: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
+	check("no origin", Flags{}, "--origin: missing, must be http[s]://HOST[:PORT], or a file with origins")
+	check("not a URL", Flags{Origin: "htp:/x"}, "--origin: htp:/x: must be http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
+	check("a password", Flags{Origin: "http://u:p@h"}, "--origin: http://***@h: must be http[s]://HOST[:PORT], without user or password")
+	check("another scheme", Flags{Origin: "ftp://h"}, "--origin: ftp://h: must be http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
+	check("listen", Flags{Origin: origin, Listen: "80"}, "--listen: 80: must be HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 	check("admin", Flags{Origin: origin, Admin: ":1"},
-		"--admin: :1: want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
-	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: want always, second-hit, counting, chance or never")
+		"--admin: :1: needs admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
+	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: must be always, second-hit, counting, chance or never")
 	check("an address that is another's default", Flags{Origin: origin, Listen: "127.0.0.1:9980"},
-		"--listen: 127.0.0.1:9980: want another address: this is the one of admin.address")
-	check("no variables in flags", Flags{Origin: "http://${PORT}"}, "--origin: http://${PORT}: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
+		"--listen: 127.0.0.1:9980: must be another address: this is the one of admin.address")
+	check("no variables in flags", Flags{Origin: "http://${PORT}"}, "--origin: http://${PORT}: must be http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
 	check("all at once", Flags{Origin: "x", Listen: "y", Admin: "z", Policy: "w"},
-		"--policy: w: want always, second-hit, counting, chance or never\n"+
-			"--origin: x: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH\n"+
-			"--listen: y: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH\n"+
-			"--admin: z: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
+		"--policy: w: must be always, second-hit, counting, chance or never\n"+
+			"--origin: x: must be http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH\n"+
+			"--listen: y: must be HOST:PORT, such as 127.0.0.1:8080, or unix:PATH\n"+
+			"--admin: z: must be HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 }
 
 // flagsOver returns what is said about a file and flags, and the configuration.
@@ -79,12 +79,12 @@ func TestFlagsOverAFile(t *testing.T) {
 	check("an origin for a file with an empty section", "origins:\n", url, "ok")
 	check("an origin for a file with one", oneOrigin, url, "--origin: http://h: remove the flag: edge.yaml has origins")
 	check("the flag's origin is called app", "routes: [{name: a, origin: app}]\n", url, "ok")
-	check("and nothing else", "routes: [{name: a, origin: web}]\n", url, "edge.yaml:1:28: routes[0].origin: web: want the name of an origin: app")
+	check("and nothing else", "routes: [{name: a, origin: web}]\n", url, "edge.yaml:1:28: routes[0].origin: web: must be the name of an origin: app")
 	check("both are checked", "limits: {variants: 0}\n", Flags{Origin: "x"},
-		"--origin: x: want http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH\nedge.yaml:1:20: limits.variants: 0: want 1 to 10000000")
+		"--origin: x: must be http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH\nedge.yaml:1:20: limits.variants: 0: must be 1 to 10000000")
 	check("a wrong value stays wrong under a flag", oneOrigin+"listen: [{address: x, proxy_protocol: v2}]\nadmission: {policy: x}\n",
 		Flags{Listen: ":80", Policy: "never"},
-		"edge.yaml:2:39: listen[0].proxy_protocol: v2: want true or false\nedge.yaml:3:21: admission.policy: x: want always, second-hit, counting, chance or never")
+		"edge.yaml:2:39: listen[0].proxy_protocol: v2: must be true or false\nedge.yaml:3:21: admission.policy: x: must be always, second-hit, counting, chance or never")
 	check("an address is replaced before it is checked", oneOrigin+"admin: {address: \":80\"}\n", Flags{Admin: "localhost:80"}, "ok")
 	check("a section may lose its use", oneOrigin+"admission: {second_hit: {generations: 3}}\n", Flags{Policy: "always"}, "ok")
 	check("a section needs a use without the flag", oneOrigin+"admission: {counting: {generations: 3}}\n", Flags{Policy: "counting"},
@@ -97,7 +97,7 @@ func TestFlagsOverAFile(t *testing.T) {
 	check("ACME beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {acme: {names: [a.example], accept_terms: true, storage: s}}\n", Flags{Listen: ":80"},
 		"edge.yaml:3:7: tls.acme: remove the section: "+noTLS)
 	check("a flag's address is another's", oneOrigin+"metrics: {address: \":80\"}\n", Flags{Listen: ":80"},
-		"edge.yaml:2:20: metrics.address: :80: want another address: this is the one of listen[0].address")
+		"edge.yaml:2:20: metrics.address: :80: must be another address: this is the one of listen[0].address")
 }
 
 func TestFlagsReplaceWhatTheFileSays(t *testing.T) {
@@ -127,7 +127,7 @@ func TestOverride(t *testing.T) {
 		t.Fatal(problem)
 	}
 	before := *c
-	if err := c.Override(Flags{Policy: "never", Listen: "x"}); err == nil || err.Error() != "--listen: x: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH" {
+	if err := c.Override(Flags{Policy: "never", Listen: "x"}); err == nil || err.Error() != "--listen: x: must be HOST:PORT, such as 127.0.0.1:8080, or unix:PATH" {
 		t.Errorf("got %v, want the flag to be refused", err)
 	}
 	if diff := cmp.Diff(&before, c, ignoreOwn); diff != "" {

@@ -44,7 +44,7 @@ func (v *validator) gate() {
 	switch {
 	case !v.noErrorAt(stateFile):
 	case a.State == "-" || strings.HasSuffix(a.State, "/") || strings.ContainsFunc(a.State, unicode.IsControl):
-		v.fail(stateFile, `want a file, or "" for none`)
+		v.fail(stateFile, `must be a file, or "" for none`)
 	}
 	v.stage()
 }
@@ -55,7 +55,7 @@ func (v *validator) stage() {
 	switch {
 	case !v.noErrorAt("cache.memory"):
 	case m.StageBytes > m.MaxBytes/2:
-		v.fail(stageBytes, "want at most "+(m.MaxBytes/2).String()+", half of max_bytes")
+		v.fail(stageBytes, "must be at most "+(m.MaxBytes/2).String()+", half of max_bytes")
 	}
 }
 
@@ -70,10 +70,10 @@ func (v *validator) unusedGateKeys() {
 	}
 	want := noRouteOf(policy.Policy.Chooses)
 	if a.WarmUpBelow != 0 && v.noErrorAt(warmUpBelow) {
-		v.fail(warmUpBelow, "want 0.0"+want)
+		v.fail(warmUpBelow, "must be 0.0"+want)
 	}
 	if v.c.Cache.Memory.StageBytes > 0 && v.noErrorAt(stageBytes) {
-		v.fail(stageBytes, "want auto or 0B"+want)
+		v.fail(stageBytes, "must be auto or 0B"+want)
 	}
 }
 
@@ -87,7 +87,7 @@ func (v *validator) shadow() {
 	const list = "admission.shadow"
 	rules := v.c.Admission.Shadow
 	if len(rules) > MaxShadow {
-		v.fail(list, "want at most "+strconv.Itoa(MaxShadow)+" policies")
+		v.fail(list, "must be at most "+strconv.Itoa(MaxShadow)+" policies")
 		return
 	}
 	for i, r := range rules {
@@ -96,11 +96,11 @@ func (v *validator) shadow() {
 		switch {
 		case !v.noErrorAt(path):
 		case r.Policy == "":
-			v.fail(policyAt, "missing, want "+oneOf(policies()))
+			v.fail(policyAt, "missing, must be "+oneOf(policies()))
 		case r.Policy != PolicyCounting && v.src.given(moreThan):
 			v.fail(moreThan, "remove it: the policy is "+string(r.Policy)+", not counting")
 		case slices.Contains(rules[:i], r):
-			v.fail(path, "want each policy once: this is the same as "+item(list, slices.Index(rules, r)))
+			v.fail(path, "each policy must be listed once: this is the same as "+item(list, slices.Index(rules, r)))
 		}
 	}
 }

@@ -32,7 +32,7 @@ type RequestRules struct {
 
 func (r *FieldRules) table() table {
 	return table{
-		live("remove", texts(&r.Remove, "field names", "want a list of field names, such as [X-Debug, X-Internal-*]"),
+		live("remove", texts(&r.Remove, "field names", "must be a list of field names, such as [X-Debug, X-Internal-*]"),
 			"Fields to remove; a * at the end stands for any ending. A route adds to those at the top.").withExample("[X-Internal-*]"),
 		live("set", fieldChanges(&r.Set), "Fields to set to a value; {host} and others are placeholders for values of the request, {{ and }} are braces. A route adds to those at the top; null removes the one that is set there.").withExample(`{X-Edge: "1"}`),
 	}
@@ -40,7 +40,7 @@ func (r *FieldRules) table() table {
 
 // requestTable is table, and the list of the only fields.
 func (r *RequestRules) requestTable() table {
-	return append(r.table(), live("only", texts(&r.Only, "field names", "want a list of field names, such as [Accept*, Content-Type]"),
+	return append(r.table(), live("only", texts(&r.Only, "field names", "must be a list of field names, such as [Accept*, Content-Type]"),
 		"The only fields of clients that the origin gets, besides those that edgeproxy writes; a * at the end stands for any ending, and a * alone lets all through. The list of a route replaces the one at the top.").withExample("[Accept*, Content-Type]"))
 }
 
@@ -57,7 +57,7 @@ func fieldValues(field *map[string]string) *scalar[map[string]string] {
 }
 
 // wantFields is the error for a value that is no section of fields.
-const wantFields = `want a section of names and values, such as {X-Edge: "1"}`
+const wantFields = `must be a section of names and values, such as {X-Edge: "1"}`
 
 // namedValues is a section of texts by name. A value that may be a secret is shown as stars: one
 // from a variable, or one with a name like that of a secret.

@@ -31,7 +31,7 @@ const (
 type includes struct{ *scalar[[]string] }
 
 func included() includes {
-	v := includes{oneOrList(new([]string), nil, "want a file, a folder, or a list of them")}
+	v := includes{oneOrList(new([]string), nil, "must be a file, a folder, or a list of them")}
 	v.kindText = "file or folder, or list of them"
 	return v
 }
@@ -49,7 +49,7 @@ func (i includes) read(d *decoder) func(node) {
 		for i, name := range all {
 			at := d.src.elementPath(n.path, i)
 			if name == "" && d.noErrorAt(at) {
-				d.fail(at, "want a file or a folder")
+				d.fail(at, "must be a file or a folder")
 				continue
 			}
 			d.toInclude = append(d.toInclude, includable{at, name})
@@ -63,7 +63,7 @@ type includable struct{ path, name string }
 // includeAll adds the routes and origins of all files that the file includes.
 func (d *decoder) includeAll(c *Config) {
 	if d.inputs == nil && len(d.toInclude) > 0 {
-		d.fail(includeKey, "want none here: there are no files beside this text")
+		d.fail(includeKey, "must be none here: there are no files beside this text")
 		return
 	}
 	seen := map[string]string{realPath(d.src.file): d.src.file}
@@ -95,7 +95,7 @@ func (d *decoder) filesOf(path, name string) ([]string, error) {
 	}
 	names, skipped, err := d.inputs.folder(name)
 	if err != nil {
-		return nil, fmt.Errorf("want a folder that can be read: %w", err)
+		return nil, fmt.Errorf("must be a folder that can be read: %w", err)
 	}
 	for _, s := range skipped {
 		d.notice(path, filepath.Join(name, s)+" is not read: of a folder, files with names that end in "+extension+" are")
@@ -121,7 +121,7 @@ func (d *decoder) notice(path, text string) {
 func (d *decoder) includeFile(c *Config, file string, seen map[string]string) error {
 	id := realPath(file)
 	if first, twice := seen[id]; twice {
-		return fmt.Errorf("want each file once: %s is read already, as %s", file, first)
+		return fmt.Errorf("each file must be listed once: %s is read already, as %s", file, first)
 	}
 	seen[id] = file
 	data, err := d.inputs.file(file)
@@ -129,7 +129,7 @@ func (d *decoder) includeFile(c *Config, file string, seen map[string]string) er
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	if err != nil {
-		return fmt.Errorf("want a file or a folder that can be read: %w", err) // it names the file
+		return fmt.Errorf("must be a file or a folder that can be read: %w", err) // it names the file
 	}
 	routes, origins := len(c.Routes), len(c.Origins)
 	d.src.included = append(d.src.included, Included{File: file})
@@ -150,7 +150,7 @@ func (d *decoder) includeFile(c *Config, file string, seen map[string]string) er
 // includeRoot reads the keys of an included file.
 func (d *decoder) includeRoot(c *Config, root node) {
 	if _, ok := pairs(root.Node); !ok {
-		d.failAt(root, "want a section with routes and origins: other settings belong in "+d.src.file)
+		d.failAt(root, "must be a section with routes and origins: other settings belong in "+d.src.file)
 		return
 	}
 	known := c.table().names()
@@ -161,9 +161,9 @@ func (d *decoder) includeRoot(c *Config, root node) {
 		case name == routesKey:
 			d.includeRoutes(c, n)
 		case name == includeKey:
-			d.failAtKey(n.key, name, "", "want it in "+d.src.file+" only: an included file includes no others")
+			d.failAtKey(n.key, name, "", "must be in "+d.src.file+" only: an included file includes no others")
 		case slices.Contains(known, name):
-			d.failAtKey(n.key, name, "", "want it in "+d.src.file+": an included file has only routes and origins")
+			d.failAtKey(n.key, name, "", "must be in "+d.src.file+": an included file has only routes and origins")
 		default:
 			d.failAtKey(n.key, n.path, "", d.unknown(n.path, name, []string{originsKey, routesKey}))
 		}

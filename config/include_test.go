@@ -142,13 +142,13 @@ routes:
 origins: {b: {servers: ["http://h"], queue: {wait: 3}}}
 routes: [{name: a, origin: none}]
 `, `
-edge.yaml:3:18: limits.ranges: 0: want 1 to 1000
-a.yaml:2:29: routes[0].match.path: a: want a path that begins with /
-a.yaml:3:5: routes[1].origin: missing, want the name of an origin, or redirect or respond in its place
+edge.yaml:3:18: limits.ranges: 0: must be 1 to 1000
+a.yaml:2:29: routes[0].match.path: a: must be a path that begins with /
+a.yaml:3:5: routes[1].origin: missing, must be the name of an origin, or redirect or respond in its place
 a.yaml:3:15: routes[1].orgin: unknown key, did you mean origin?
-b.yaml:1:52: origins.b.queue.wait: 3: want a duration with a unit (ms, s, m, h, d or w), such as 3s
-b.yaml:2:17: routes[2].name: a: want a unique name: this is the name of routes[0] in a.yaml:2:5
-b.yaml:2:28: routes[2].origin: none: want the name of an origin: app or b
+b.yaml:1:52: origins.b.queue.wait: 3: must be a duration with a unit (ms, s, m, h, d or w), such as 3s
+b.yaml:2:17: routes[2].name: a: must be a unique name: this is the name of routes[0] in a.yaml:2:5
+b.yaml:2:28: routes[2].origin: none: must be the name of an origin: app or b
 `)
 	f("are other keys", main+`-- a.yaml --
 cache: {default_ttl: 1s}
@@ -156,9 +156,9 @@ include: b.yaml
 -- b.yaml --
 route: []
 `, `
-edge.yaml:3:18: limits.ranges: 0: want 1 to 1000
-a.yaml:1:1: cache: want it in edge.yaml: an included file has only routes and origins
-a.yaml:2:1: include: want it in edge.yaml only: an included file includes no others
+edge.yaml:3:18: limits.ranges: 0: must be 1 to 1000
+a.yaml:1:1: cache: must be in edge.yaml: an included file has only routes and origins
+a.yaml:2:1: include: must be in edge.yaml only: an included file includes no others
 b.yaml:1:1: route: unknown key, did you mean routes?
 `)
 	f("are an origin that there is", main+`-- a.yaml --
@@ -169,7 +169,7 @@ origins:
   app: {servers: ["http://h"]}
   b: {servers: ["http://h"]}
 `, `
-edge.yaml:3:18: limits.ranges: 0: want 1 to 1000
+edge.yaml:3:18: limits.ranges: 0: must be 1 to 1000
 b.yaml:2:3: origins.app: given twice, first in edge.yaml:1:11
 b.yaml:3:3: origins.b: given twice, first in a.yaml:1:11
 `)
@@ -178,9 +178,9 @@ routes: [
 -- b.yaml --
 - routes
 `, `
-edge.yaml:3:18: limits.ranges: 0: want 1 to 1000
+edge.yaml:3:18: limits.ranges: 0: must be 1 to 1000
 a.yaml:1:9: not valid YAML: sequence end token ']' not found
-b.yaml:1:1: a list: want a section with routes and origins: other settings belong in edge.yaml
+b.yaml:1:1: a list: must be a section with routes and origins: other settings belong in edge.yaml
 `)
 	f("are values of another kind", main+`-- a.yaml --
 routes: {a: {}}
@@ -188,10 +188,10 @@ origins: [a]
 -- b.yaml --
 routes:
 `, `
-edge.yaml:3:18: limits.ranges: 0: want 1 to 1000
-a.yaml:1:9: routes: a section: want a list of routes
-a.yaml:2:10: origins: a list: want a section of origins by their names
-b.yaml:1:1: routes: nothing: want a list of routes
+edge.yaml:3:18: limits.ranges: 0: must be 1 to 1000
+a.yaml:1:9: routes: a section: must be a list of routes
+a.yaml:2:10: origins: a list: must be a section of origins by their names
+b.yaml:1:1: routes: nothing: must be a list of routes
 `)
 	f("hide no origin of theirs", `-- edge.yaml --
 include: a.yaml
@@ -209,10 +209,10 @@ include:
   - ""
 -- sites/a.yaml --
 `, `
-edge.yaml:3:5: include[0]: none.yaml: want a file or a folder that can be read: open none.yaml: no such file or directory
-edge.yaml:5:5: include[2]: sites/a.yaml: want each file once: sites/a.yaml is read already, as sites/a.yaml
-edge.yaml:6:5: include[3]: ./: want each file once: edge.yaml is read already, as edge.yaml
-edge.yaml:7:5: include[4]: "": want a file or a folder
+edge.yaml:3:5: include[0]: none.yaml: must be a file or a folder that can be read: open none.yaml: no such file or directory
+edge.yaml:5:5: include[2]: sites/a.yaml: each file must be listed once: sites/a.yaml is read already, as sites/a.yaml
+edge.yaml:6:5: include[3]: ./: each file must be listed once: edge.yaml is read already, as edge.yaml
+edge.yaml:7:5: include[4]: "": must be a file or a folder
 `)
 	f("are told of the other files of a folder too", `-- edge.yaml --
 origins: {app: {servers: ["http://h"]}}
@@ -222,22 +222,22 @@ include: sites
 routes: [{name: b, orgin: app}]
 -- sites/c.yaml -> b.yaml --
 `, `
-edge.yaml:2:10: include: sites: want a file or a folder that can be read: open sites/a.yaml: no such file or directory
-edge.yaml:2:10: include: sites: want each file once: sites/c.yaml is read already, as sites/b.yaml
-sites/b.yaml:1:10: routes[0].origin: missing, want the name of an origin, or redirect or respond in its place
+edge.yaml:2:10: include: sites: must be a file or a folder that can be read: open sites/a.yaml: no such file or directory
+edge.yaml:2:10: include: sites: each file must be listed once: sites/c.yaml is read already, as sites/b.yaml
+sites/b.yaml:1:10: routes[0].origin: missing, must be the name of an origin, or redirect or respond in its place
 sites/b.yaml:1:20: routes[0].orgin: unknown key, did you mean origin?
 `)
 	f("are no files", `-- edge.yaml --
 origins: {app: {servers: ["http://h"]}}
 include: /dev/null
-`, `edge.yaml:2:10: include: /dev/null: /dev/null: want a regular file, or a folder`)
+`, `edge.yaml:2:10: include: /dev/null: /dev/null: must be a regular file, or a folder`)
 	f("are of another kind", `-- edge.yaml --
 origins: {app: {servers: ["http://h"]}}
 include: {a: b}
-`, `edge.yaml:2:10: include: a section: want a file, a folder, or a list of them`)
+`, `edge.yaml:2:10: include: a section: must be a file, a folder, or a list of them`)
 	f("are too large", main+"-- a.yaml --\n"+strings.Repeat("#", maxFileBytes+1)+"\n-- b.yaml --\n", `
-edge.yaml:3:18: limits.ranges: 0: want 1 to 1000
-a.yaml:1:1: want a file of at most 1MiB
+edge.yaml:3:18: limits.ranges: 0: must be 1 to 1000
+a.yaml:1:1: must be a file of at most 1MiB
 `)
 }
 

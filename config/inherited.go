@@ -101,7 +101,7 @@ func (d *decoder) textOrNull(dst *string) func(node) {
 			return
 		}
 		if d.text(dst)(n); *dst == nullValue {
-			d.fail(n.path, "want text without control characters")
+			d.fail(n.path, "must be text without control characters")
 		}
 	}
 }

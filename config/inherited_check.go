@@ -17,13 +17,13 @@ func (v *validator) inherit() {
 	} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if at := child(path, name); values[name] == nullValue && v.noErrorAt(at) {
-				v.failWithValue(at, "nothing", "want text: null is only for routes, and removes a value set here")
+				v.failWithValue(at, "nothing", "must be text: null is only for routes, and removes a value set here")
 			}
 		}
 	}
 	const intercept = "intercept_errors"
 	if top.InterceptErrors && !v.incomplete && v.noErrorAt("routes", "error_pages", intercept) && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return len(r.ErrorPages) > 0 }) {
-		v.fail(intercept, "want error_pages as well, here or in a route: they replace the intercepted responses")
+		v.fail(intercept, "needs error_pages as well, here or in a route: they replace the intercepted responses")
 	}
 }
 
@@ -34,18 +34,18 @@ func (v *validator) ownInherited(path string, r *Route) {
 	v.errorPages(path, r)
 	v.basicAuth(descendant(path, "access.basic_auth"), &own.Access.BasicAuth, &r.Access.BasicAuth)
 	v.emptyList(descendant(path, "access.allow"), own.Access.Allow == nil, len(top.Access.Allow),
-		"want a list, or all for every client: an empty list does not say whether access.allow at the top applies")
+		"must be a list, or all for every client: an empty list does not say whether access.allow at the top applies")
 	v.emptyList(descendant(path, "access.deny"), own.Access.Deny == nil, len(top.Access.Deny),
-		"want a list, or none: an empty list does not say whether access.deny at the top applies")
+		"must be a list, or none: an empty list does not say whether access.deny at the top applies")
 	v.nullNames(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
 	v.nullNames(descendant(path, "headers.generated.set"), own.Headers.Generated.Set, top.Headers.Generated.Set, nil)
 	v.emptyList(descendant(path, "headers.request.only"), len(own.Headers.Request.Only) == 0, len(top.Headers.Request.Only),
-		`want names, or ["*"] for every field: an empty list does not say whether headers.request.only at the top applies`)
+		`must be names, or ["*"] for every field: an empty list does not say whether headers.request.only at the top applies`)
 	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request.FieldRules, &top.Headers.Request.FieldRules}, "response": {&own.Headers.Response, &top.Headers.Response}} {
 		at := descendant(path, "headers."+name)
 		v.nullNames(child(at, "set"), rules[0].Set, rules[1].Set, rules[1].Remove)
 		v.emptyList(child(at, "remove"), len(rules[0].Remove) == 0, len(rules[1].Remove),
-			"want names, or remove the key: the names at the top apply as well, and null under set removes one")
+			"must be names, or remove the key: the names at the top apply as well, and null under set removes one")
 	}
 }
 
@@ -61,12 +61,12 @@ func (v *validator) emptyList(path string, empty bool, atTop int, want string) {
 // list of names. It refuses an empty section if the one at the top is not empty.
 func (v *validator) nullNames(path string, own, top map[string]string, list []string) {
 	if len(own) == 0 && len(top) > 0 && v.src.given(path) && v.noErrorAt(path) {
-		v.failWithValue(path, "{}", "want names, or remove the key: the names at the top apply as well, and null removes one")
+		v.failWithValue(path, "{}", "must be names, or remove the key: the names at the top apply as well, and null removes one")
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		above := named(top, name) || slices.ContainsFunc(list, func(n string) bool { return strings.EqualFold(n, name) })
 		if at := child(path, name); own[name] == nullValue && !above && v.noErrorAt(at) {
-			v.failWithValue(at, "nothing", "want text: null removes a name set at the top, and this name is not set there")
+			v.failWithValue(at, "nothing", "must be text: null removes a name set at the top, and this name is not set there")
 		}
 	}
 }

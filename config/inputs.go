@@ -80,7 +80,7 @@ func (in *Inputs) main(path string) ([]byte, error) {
 	data, err := readFile(path)
 	in.note(path, false, data, err)
 	if isFolder(path) {
-		return nil, fmt.Errorf("read configuration: %s is a folder: want a file, which may include a folder", path)
+		return nil, fmt.Errorf("read configuration: %s is a folder: must be a file, which may include a folder", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
@@ -97,12 +97,12 @@ func (in *Inputs) file(path string) (data []byte, err error) {
 	}
 	in.note(path, false, data, err)
 	if in.bytes > maxTotalBytes {
-		return nil, errors.New("want at most " + Size(maxTotalBytes).String() + " in all files")
+		return nil, errors.New("must be at most " + Size(maxTotalBytes).String() + " in all files")
 	}
 	return data, err
 }
 
-var errNotRegular = errors.New("want a regular file, or a folder")
+var errNotRegular = errors.New("must be a regular file, or a folder")
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)

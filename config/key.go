@@ -12,7 +12,7 @@ type Key struct {
 }
 
 func (k *Key) table() table {
-	const want = "want a list of names, such as [lang]"
+	const want = "must be a list of names, such as [lang]"
 	return table{
 		live("ignore_query", texts(&k.IgnoreQuery, "parameter names", want),
 			"Parameters to drop, also from the request.").withExample("[utm_*, fbclid]"),

@@ -45,7 +45,7 @@ func stage(field *Size) *number[Size] {
 	return out
 }
 
-var errStage = errors.New("want auto, or a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 16MiB")
+var errStage = errors.New("must be auto, or a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 16MiB")
 
 // duration is a length of time.
 func duration(field *time.Duration, byDefault time.Duration) *number[time.Duration] {

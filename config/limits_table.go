@@ -43,7 +43,7 @@ func (l *Limits) table() table {
 
 // share is the share that one client may have; 1 is all.
 func share(field *float64) *number[float64] {
-	return ratio(field, 0.125).moreThan(0).atMost(1).withError("want more than 0, and at most 1; 1 is no limit")
+	return ratio(field, 0.125).moreThan(0).atMost(1).withError("must be more than 0, and at most 1; 1 is no limit")
 }
 
 // maxRanges bounds the cost of one request: each of its ranges is compared with every other.

@@ -16,7 +16,7 @@ const (
 	maxSocketPath = 107
 
 	wantListen = wantAddress + ", or unix:PATH"
-	wantMode   = `want the mode of a socket in octal digits, such as "0660"`
+	wantMode   = `must be the mode of a socket in octal digits, such as "0660"`
 )
 
 // Listen is one address that serves clients.
@@ -50,7 +50,7 @@ func (l *Listen) table() table {
 		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket; "0600" if none are given.`).asOptional().withExample(`"0600"`),
 		restart("tls", boolean(&l.TLS, false), "true speaks TLS with the certificates of tls, HTTP/1.1 and HTTP/2."),
 		live("livez", boolean(&l.Livez, false), "true answers GET /livez with 200, also without Host, for load balancers."),
-		live("trusted_proxies", networks(&l.TrustedProxies, "want a list, such as [10.0.0.0/8]"),
+		live("trusted_proxies", networks(&l.TrustedProxies, "must be a list, such as [10.0.0.0/8]"),
 			"Addresses and networks whose X-Forwarded-* and Forwarded are trusted.").withExample("[10.0.0.0/8]"),
 		restart("proxy_protocol", boolean(&l.ProxyProtocol, false),
 			"true expects a header of the PROXY protocol, version 1 or 2, at the start of each connection."),
@@ -77,7 +77,7 @@ func parseMode(text string) (fs.FileMode, error) {
 // addresses checks the addresses of all listeners.
 func (v *validator) addresses() {
 	if len(v.c.Listen) == 0 && v.noErrorAt("listen") {
-		v.fail("listen", "want at least one address, or remove the key")
+		v.fail("listen", "must be at least one address, or remove the key")
 	}
 	var taken []listenerAddress
 	for i, l := range v.c.Listen {
@@ -121,7 +121,7 @@ func (v *validator) wantAddress(path string, l *Listen) string {
 	case !v.src.given(path) && l.Address == "":
 		return "missing, " + wantListen
 	case l.Socket() && !validSocket(l.Address):
-		return "want unix: and the path of a socket, of 1 to " + strconv.Itoa(maxSocketPath) + " bytes"
+		return "must be unix: and the path of a socket, of 1 to " + strconv.Itoa(maxSocketPath) + " bytes"
 	case !l.Socket() && !validAddress(l.Address):
 		return wantListen
 	}

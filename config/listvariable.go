@@ -32,7 +32,7 @@ func splitVariable(text string, lookup lookupFunc) ([]string, error) {
 	parts := strings.Split(all, ",")
 	for i := range parts {
 		if parts[i] = strings.TrimSpace(parts[i]); parts[i] == "" {
-			return nil, errors.New("want no empty element: element " + strconv.Itoa(i+1) + " of " + strconv.Itoa(len(parts)) + " of the variable is empty")
+			return nil, errors.New("must have no empty element: element " + strconv.Itoa(i+1) + " of " + strconv.Itoa(len(parts)) + " of the variable is empty")
 		}
 	}
 	return parts, nil

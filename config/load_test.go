@@ -55,14 +55,14 @@ func TestLoadWithoutAFile(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want one that says that %s is not there", err, path)
 	}
-	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder: want a file, which may include a folder") {
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder: must be a file, which may include a folder") {
 		t.Errorf("a folder: got %v", err)
 	}
 }
 
 func TestLoadReadsNoMoreThanItTakes(t *testing.T) {
 	_, err := Load(write(t, strings.Repeat("#", 2*maxFileBytes)))
-	if err == nil || !strings.HasSuffix(err.Error(), ":1:1: want a file of at most 1MiB") {
+	if err == nil || !strings.HasSuffix(err.Error(), ":1:1: must be a file of at most 1MiB") {
 		t.Errorf("got %v, want the limit", err)
 	}
 }
@@ -73,7 +73,7 @@ func TestErrorsComeOneByOne(t *testing.T) {
 	if !errors.As(err, &many) || len(many.Unwrap()) != 2 {
 		t.Fatalf("got %v, want two errors", err)
 	}
-	want := &FieldError{File: caseFile, Line: 1, Column: 20, Path: "limits.variants", Value: "0", Want: "want 1 to 10000000"}
+	want := &FieldError{File: caseFile, Line: 1, Column: 20, Path: "limits.variants", Value: "0", Want: "must be 1 to 10000000"}
 	if diff := cmp.Diff(want, many.Unwrap()[0]); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}

@@ -69,7 +69,7 @@ func (m *Match) table() table {
 		live("path_prefix", oneOrList(&m.PathPrefixes, []string{"/"}, wantPrefixes),
 			"The beginning of the path, or a list of beginnings, by whole segments: /api does not match /apix.").asBasic(),
 		live("path_suffix", oneOrList(&m.PathSuffixes, nil, wantSuffixes), `How the path ends, or a list of endings; "" is any.`).withExample("[.css, .js]"),
-		live("methods", texts(&m.Methods, "methods", "want a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").withExample("[GET]"),
+		live("methods", texts(&m.Methods, "methods", "must be a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").withExample("[GET]"),
 		live("query", namedValues(&m.Query, "section of texts by parameter name", wantQuery),
 			"Values of query parameters, decoded; case counts. * is as in headers. If a parameter is there several times, one match is enough.").withExample(`{beta: "1"}`),
 		live("headers", fieldValues(&m.Headers),
@@ -80,7 +80,7 @@ func (m *Match) table() table {
 // match checks that there are requests for a route.
 func (v *validator) match(path string, m Match) {
 	if at := child(path, "hosts"); len(m.Hosts) == 0 && v.noErrorAt(at) {
-		v.fail(at, `want at least one host, or "*" for all`)
+		v.fail(at, `must be at least one host, or "*" for all`)
 	}
 	v.matchPaths(path, m)
 	v.matchMethods(child(path, "methods"), m.Methods)
@@ -94,15 +94,15 @@ func (v *validator) matchMethods(path string, methods []string) {
 		switch {
 		case !v.noErrorAt(at):
 		case name == "" || strings.ContainsFunc(name, notToken):
-			v.fail(at, "want a method, such as GET")
+			v.fail(at, "must be a method, such as GET")
 		case strings.ToUpper(name) != name:
-			v.fail(at, "want upper case: a method with lower case letters is refused")
+			v.fail(at, "must be upper case: a method with lower case letters is refused")
 		case method.Refused([]byte(name)):
-			v.fail(at, "want another method: edgeproxy refuses this one")
+			v.fail(at, "must be another method: edgeproxy refuses this one")
 		case name == "HEAD" && !slices.Contains(methods, "GET"):
-			v.fail(at, "want GET, which is HEAD as well: both are answered from the same response")
+			v.fail(at, "must be GET, which is HEAD as well: both are answered from the same response")
 		case slices.Contains(methods[:i], name):
-			v.fail(at, "want each method once")
+			v.fail(at, "each method must be listed once")
 		}
 	}
 }
@@ -117,15 +117,15 @@ func (v *validator) matchHeaders(path string, headers map[string]string) {
 		switch {
 		case !v.noErrorAt(at):
 		case name == "" || strings.ContainsFunc(name, notToken):
-			v.fail(at, "want the name of a header field as key")
+			v.fail(at, "must be the name of a header field as key")
 		case twice:
-			v.fail(at, "want each field once: this is the same as "+other+", case does not matter")
+			v.fail(at, "each field must be listed once: this is the same as "+other+", case does not matter")
 		case p == FieldPattern{}:
-			v.fail(at, "want a value; * stands for any")
+			v.fail(at, "must be a value; * stands for any")
 		case strings.Contains(p.Value, "*"):
-			v.fail(at, "want * only at the beginning or the end of the value")
+			v.fail(at, "must have * only at the beginning or the end of the value")
 		case strings.ContainsFunc(p.Value, notInField), p != p.trimmed():
-			v.fail(at, "want a value without control characters, and without spaces before or behind it")
+			v.fail(at, "must be a value without control characters, and without spaces before or behind it")
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 // Errors for values of another kind.
 const (
-	wantPaths    = `want a path, a list of them, or "" for any`
-	wantPrefixes = "want the beginning of a path, or a list of beginnings"
-	wantSuffixes = `want the ending of a path, a list of endings, or "" for any`
+	wantPaths    = `must be a path, a list of them, or "" for any`
+	wantPrefixes = "must be the beginning of a path, or a list of beginnings"
+	wantSuffixes = `must be the ending of a path, a list of endings, or "" for any`
 )
 
 // matchPaths checks the conditions on a path, and that some request can match each of them.
@@ -50,13 +50,13 @@ func (v *validator) matchPaths(path string, m Match) {
 // matchAnyOf checks a list of alternatives.
 func (v *validator) matchAnyOf(path, what string, values []string, check func(at, value string)) {
 	if len(values) == 0 && v.src.isList(path) && v.noErrorAt(path) {
-		v.fail(path, "want at least one "+what+", or remove the key")
+		v.fail(path, "must be at least one "+what+", or remove the key")
 	}
 	for i, value := range values {
 		at := v.src.elementPath(path, i)
 		check(at, value)
 		if v.noErrorAt(at) && slices.Contains(values[:i], value) {
-			v.fail(at, "want each "+what+" once")
+			v.fail(at, "each "+what+" must be listed once")
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (v *validator) matchBeside(path string, values []string, want string, fits 
 			less = "key"
 		}
 		if v.noErrorAt(at) && !fits(value) {
-			v.fail(at, "want "+want+", or remove this "+less+": no request matches both")
+			v.fail(at, "must be "+want+", or remove this "+less+": no request matches both")
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (v *validator) matchPath(at, path string) {
 	switch {
 	case !v.noErrorAt(at):
 	case !strings.HasPrefix(path, "/"):
-		v.fail(at, "want a path that begins with /")
+		v.fail(at, "must be a path that begins with /")
 	default:
 		v.matchDecoded(at, path)
 	}
@@ -90,7 +90,7 @@ func (v *validator) matchSuffix(at, suffix string) {
 	switch {
 	case !v.noErrorAt(at):
 	case suffix == "":
-		v.fail(at, "want the ending of a path, such as .jpg, or remove this element")
+		v.fail(at, "must be the ending of a path, such as .jpg, or remove this element")
 	default:
 		v.matchDecoded(at, suffix)
 	}
@@ -102,11 +102,11 @@ func (v *validator) matchDecoded(at, part string) {
 	dots := slices.ContainsFunc(segments, func(s string) bool { return s == "." || s == ".." })
 	switch {
 	case strings.ContainsAny(part, "?#%"):
-		v.fail(at, "want a decoded path, without query, fragment or %-encoding: that is what is matched")
+		v.fail(at, "must be a decoded path, without query, fragment or %-encoding: that is what is matched")
 	case dots:
-		v.fail(at, "want a path without dot segments: they are resolved before it is matched")
+		v.fail(at, "must be a path without dot segments: they are resolved before it is matched")
 	case strings.Contains(part, "//"):
-		v.fail(at, "want a path without //: repeated slashes are merged before it is matched")
+		v.fail(at, "must be a path without //: repeated slashes are merged before it is matched")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-const wantQuery = `want a section of parameters and their values, such as {beta: "1"}`
+const wantQuery = `must be a section of parameters and their values, such as {beta: "1"}`
 
 // percentEncoded matches an encoded byte of a query.
 var percentEncoded = regexp.MustCompile("%[0-9A-Fa-f]{2}")
@@ -20,15 +20,15 @@ func (v *validator) matchQuery(path string, parameters map[string]string) {
 		switch {
 		case !v.noErrorAt(at):
 		case name == "" || strings.ContainsAny(name, "=&*"):
-			v.fail(at, "want the name of a parameter as key, without =, & and *")
+			v.fail(at, "must be the name of a parameter as key, without =, & and *")
 		case percentEncoded.MatchString(name):
-			v.fail(at, "want a decoded name, without %-encoding: that is what is matched")
+			v.fail(at, "must be a decoded name, without %-encoding: that is what is matched")
 		case p == FieldPattern{}:
-			v.fail(at, "want a value; * stands for any")
+			v.fail(at, "must be a value; * stands for any")
 		case strings.Contains(p.Value, "*"):
-			v.fail(at, "want * only at the beginning or the end of the value")
+			v.fail(at, "must have * only at the beginning or the end of the value")
 		case percentEncoded.MatchString(p.Value):
-			v.fail(at, "want a decoded value, without %-encoding: that is what is matched")
+			v.fail(at, "must be a decoded value, without %-encoding: that is what is matched")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (t *Top) table() table {
 
 // hostPatterns is a list of host patterns.
 func hostPatterns(field *[]HostPattern, byDefault []HostPattern) *scalar[[]HostPattern] {
-	return list(field, byDefault, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
+	return list(field, byDefault, "host patterns", `must be a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
 		return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
 	})
 }
@@ -61,7 +61,7 @@ func (v *validator) metrics() {
 	const entries, window = "metrics.top.entries", "metrics.top.window"
 	m := &v.c.Metrics
 	if m.Top.Entries == 0 && m.Top.Window != withDefaults((*Top).table).Window && v.src.given(window) && v.noErrorAt(entries, window) {
-		v.fail(window, "want entries above 0 as well: without them nothing is counted")
+		v.fail(window, "needs entries above 0 as well: without them nothing is counted")
 	}
 	v.countedHosts(m.Hosts)
 }
@@ -70,20 +70,20 @@ func (v *validator) metrics() {
 func (v *validator) countedHosts(patterns []HostPattern) {
 	const hosts = "metrics.hosts"
 	if len(patterns) > maxCountedHosts && v.noErrorAt(hosts) {
-		v.fail(hosts, "want at most 100: each has 14 series")
+		v.fail(hosts, "must be at most 100: each has 14 series")
 	}
 	for i, h := range patterns {
 		at := item(hosts, i)
 		switch {
 		case !v.noErrorAt(at):
 		case h.Host == "":
-			v.fail(at, "want a host, such as example.com or *.example.com: edgeproxy_requests_total counts all hosts together")
+			v.fail(at, "must be a host, such as example.com or *.example.com: edgeproxy_requests_total counts all hosts together")
 		case h.String() == otherHost:
-			v.fail(at, "want another host: this is the label of hosts that are not listed")
+			v.fail(at, "must be another host: this is the label of hosts that are not listed")
 		case slices.Contains(patterns[:i], h):
-			v.fail(at, "want each host once")
+			v.fail(at, "each host must be listed once")
 		case slices.ContainsFunc(patterns[:i], h.within):
-			v.fail(at, "want it before the pattern that matches all of its hosts: the first match counts")
+			v.fail(at, "must stand before the pattern that matches all of its hosts: the first match counts")
 		}
 	}
 }

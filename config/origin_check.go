@@ -19,7 +19,7 @@ func (v *validator) origins() {
 			v.fail(header, wantHeader)
 		}
 		if keep := child(path, "keepalive_timeout"); o.KeepaliveTimeout == 0 && o.Protocol == HTTP2 && v.noErrorAt(keep) {
-			v.fail(keep, "0s: want more with protocol h2, whose connections are shared by requests")
+			v.fail(keep, "0s: must be more with protocol h2, whose connections are shared by requests")
 		}
 		v.queue(child(path, "queue"), o.Queue)
 		v.originTLS(path, o)
@@ -31,7 +31,7 @@ func (v *validator) origins() {
 // servers checks the servers of one origin.
 func (v *validator) servers(path string, servers []Server) {
 	if len(servers) == 0 && v.noErrorAt(path) {
-		v.fail(path, "missing, want a server, such as http://127.0.0.1:9000")
+		v.fail(path, "missing, must be a server, such as http://127.0.0.1:9000")
 	}
 	first := map[string]int{}
 	for i, s := range servers {
@@ -44,12 +44,12 @@ func (v *validator) servers(path string, servers []Server) {
 			continue
 		}
 		if j, twice := first[s.Address]; twice {
-			v.fail(at, "want each server once: this is the same as "+item(path, j)+"; a higher weight gives a server more requests")
+			v.fail(at, "each server must be listed once: this is the same as "+item(path, j)+"; a higher weight gives a server more requests")
 		}
 		first[s.Address] = i
 	}
 	if len(servers) > 0 && !slices.ContainsFunc(servers, func(s Server) bool { return !s.Backup }) && v.noErrorAt(path) {
-		v.fail(path, "want at least one server that is not a backup")
+		v.fail(path, "must be at least one server that is not a backup")
 	}
 }
 
@@ -58,13 +58,13 @@ func (v *validator) missingOrigin() {
 		v.errs = append(v.errs, &FieldError{Path: flagOrigin, Want: "missing, " + wantURL + ", or a file with origins"})
 		return
 	}
-	v.fail("origins", "missing, want an origin, such as app: {servers: [\"http://127.0.0.1:9000\"]}")
+	v.fail("origins", "missing, must be an origin, such as app: {servers: [\"http://127.0.0.1:9000\"]}")
 }
 
 func (v *validator) queue(path string, q Queue) {
 	requests, wait := child(path, "requests"), child(path, "wait")
 	if q.Requests > 0 && q.Wait == 0 && v.noErrorAt(requests, wait) {
-		v.fail(wait, "want more than 0s, or requests: 0 for no queue")
+		v.fail(wait, "must be more than 0s, or requests: 0 for no queue")
 	}
 }
 
@@ -82,11 +82,11 @@ func (v *validator) originTLS(path string, o *Origin) {
 	v.keyPair(section, &o.TLS)
 	if name := child(section, "server_name"); o.TLS.ServerName != "" && v.noErrorAt(name) {
 		if _, port, ok := splitHost(o.TLS.ServerName); !ok || port != 0 {
-			v.fail(name, "want HOST, without a port")
+			v.fail(name, "must be HOST, without a port")
 		}
 	}
 	if o.TLS.InsecureSkipVerify && o.TLS.CA != "" && v.noErrorAt(section) {
-		v.fail(child(section, "insecure_skip_verify"), "want no ca with true: nothing is verified")
+		v.fail(child(section, "insecure_skip_verify"), "must have no ca with true: nothing is verified")
 	}
 }
 
@@ -96,8 +96,8 @@ func (v *validator) keyPair(section string, t *OriginTLS) {
 	switch {
 	case !v.noErrorAt(certificate, key):
 	case t.Certificate == "" && t.Key != "":
-		v.fail(key, "want certificate as well, the file with the certificate of this key")
+		v.fail(key, "needs certificate as well, the file with the certificate of this key")
 	case t.Certificate != "" && t.Key == "":
-		v.fail(certificate, "want key as well, the file with the key of this certificate")
+		v.fail(certificate, "needs key as well, the file with the key of this certificate")
 	}
 }

@@ -8,7 +8,7 @@ import (
 func (o *Origin) table() table {
 	return table{
 		live("servers", &items[Server]{
-			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, tableOf: (*Server).table,
+			field: &o.Servers, want: `must be a list, such as ["http://127.0.0.1:9000"]`, tableOf: (*Server).table,
 			short: (*Server).url, isShort: func(s *Server) bool { return s.Weight == 1 && !s.Backup }, oneLine: true, kindText: "list of URLs, or of sections",
 		}, "URLs, http:// or https://, srv+http:// or srv+https:// for a name of SRV records, or unix:/PATH for a socket, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().withFlag(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
 		live("balance", enum(&o.Balance, RoundRobin, RoundRobin, LeastConnections, BalanceHash),

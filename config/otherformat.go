@@ -40,7 +40,7 @@ func otherFormat(file string, data []byte) *FieldError {
 		line, column := position(data[:begin])
 		return &FieldError{
 			File: file, Line: line, Column: column,
-			Want: "this is " + f.of + `: want YAML with settings of edgeproxy, such as origins: {app: {servers: ["http://127.0.0.1:9000"]}}; docs/moving.md translates one`,
+			Want: "this is " + f.of + `: must be YAML with settings of edgeproxy, such as origins: {app: {servers: ["http://127.0.0.1:9000"]}}; docs/moving.md translates one`,
 		}
 	}
 	return nil

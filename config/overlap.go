@@ -30,7 +30,7 @@ func (v *validator) free(path string, l Listen, taken *[]listenerAddress) {
 		if at.listen.Address != other.listen.Address {
 			what = "it overlaps with " + other.listen.Address + " of "
 		}
-		if v.fail(at.path, "want another address: "+what+other.path); !given {
+		if v.fail(at.path, "must be another address: "+what+other.path); !given {
 			return
 		}
 		break

@@ -24,7 +24,7 @@ func (v *validator) pinned() {
 	const pinned = "limits.pinned_bytes"
 	l := &v.c.Limits
 	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.noErrorAt(pinned, "cache.memory.max_object_bytes") {
-		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed a smaller limit")
+		v.fail(pinned, "must be at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed a smaller limit")
 	}
 }
 
@@ -36,10 +36,10 @@ func (v *validator) readAhead() {
 	const buffer, spool, bytes = "limits.response_buffer", "limits.spool_path", "limits.spool_bytes"
 	l := &v.c.Limits
 	if most := l.InflightBytes / 4 * 3; l.ResponseBuffer > most && v.src.given(buffer) && v.noErrorAt(buffer, "limits.inflight_bytes") {
-		v.fail(buffer, "want at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
+		v.fail(buffer, "must be at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
 	}
 	if l.SpoolPath == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.noErrorAt(spool, bytes) {
-		v.fail(bytes, "want limits.spool_path as well, the folder that this limits, or remove it")
+		v.fail(bytes, "needs limits.spool_path as well, the folder that this limits, or remove it")
 	}
 }
 

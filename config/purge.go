@@ -15,11 +15,11 @@ type Purge struct {
 	TokenFile string
 }
 
-const wantNetwork = "want an address or network, such as 127.0.0.1 or 10.0.0.0/8"
+const wantNetwork = "must be an address or network, such as 127.0.0.1 or 10.0.0.0/8"
 
 func (p *Purge) table() table {
 	return table{
-		live("allow", networks(&p.Allow, "want a list, such as [127.0.0.1]"),
+		live("allow", networks(&p.Allow, "must be a list, such as [127.0.0.1]"),
 			"Addresses and networks that may purge by PURGE, BAN and the like what is stored for the host of the request.").withExample("[127.0.0.1]"),
 		live("token_file", textual(&p.TokenFile, ""),
 			"A file with the token that such a purge needs as Authorization: Bearer. With allow, both are needed.").withExample("/etc/edgeproxy/purge-token"),

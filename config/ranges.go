@@ -7,7 +7,7 @@ package config
 func (v *validator) windows() {
 	for path, w := range map[string]Window{"admission.second_hit": v.c.Admission.SecondHit, "admission.counting": v.c.Admission.Counting.Window} {
 		if at := child(path, "capacity"); w.Mode == WindowAuto && v.src.given(at) && v.noErrorAt(at) {
-			v.fail(at, "want window: fixed as well, or remove it: window: auto chooses the capacity")
+			v.fail(at, "needs window: fixed as well, or remove it: window: auto chooses the capacity")
 		}
 	}
 }
@@ -29,13 +29,13 @@ func (v *validator) cache() {
 		if stage > 0 {
 			of += " less stage_bytes"
 		}
-		v.fail(maxObject, "want at most "+(rest/4).String()+", a quarter of "+of+": a larger object would push out too much of the cache")
+		v.fail(maxObject, "must be at most "+(rest/4).String()+", a quarter of "+of+": a larger object would push out too much of the cache")
 		return
 	case stage > 0 && c.Memory.MaxBytes > 4*c.Memory.MaxObjectBytes:
-		v.fail(stageBytes, "want at most "+(c.Memory.MaxBytes-4*c.Memory.MaxObjectBytes).String()+", which leaves four times max_object_bytes, or a smaller max_object_bytes")
+		v.fail(stageBytes, "must be at most "+(c.Memory.MaxBytes-4*c.Memory.MaxObjectBytes).String()+", which leaves four times max_object_bytes, or a smaller max_object_bytes")
 		return
 	}
-	v.fail(maxBytes, "want at least "+(4*c.Memory.MaxObjectBytes).String()+", four times max_object_bytes, or a smaller max_object_bytes")
+	v.fail(maxBytes, "must be at least "+(4*c.Memory.MaxObjectBytes).String()+", four times max_object_bytes, or a smaller max_object_bytes")
 }
 
 // limits checks the limits section.
@@ -43,7 +43,7 @@ func (v *validator) limits() {
 	const header, target = "limits.header_bytes", "limits.target_bytes"
 	l := &v.c.Limits
 	if l.TargetBytes > l.HeaderBytes && v.src.given(target) && v.noErrorAt(header, target) {
-		v.fail(target, "want at most header_bytes, "+l.HeaderBytes.String()+": the target is part of the head")
+		v.fail(target, "must be at most header_bytes, "+l.HeaderBytes.String()+": the target is part of the head")
 	}
 	v.pinned()
 	v.readAhead()

@@ -82,7 +82,7 @@ func (v *validator) unusedRateKeys(path string, r Rate) {
 	defaults := withDefaults((*Rate).table)
 	said := r.Per != defaults.Per && v.src.given(child(path, "per")) || r.Burst != defaults.Burst && v.src.given(child(path, "burst"))
 	if said && v.noErrorAt(path) {
-		v.fail(path, "want requests above 0 in it: without them there is no rate")
+		v.fail(path, "needs requests above 0 in it: without them there is no rate")
 	}
 }
 
@@ -93,6 +93,6 @@ func (v *validator) refillTime(path string, r Rate) {
 		return
 	}
 	if fill := float64(r.Per) / float64(r.Requests) * float64(max(r.Burst, 1)); fill > float64(maxFill) {
-		v.fail(burst, "want a burst that the rate refills within "+formatDuration(maxFill)+": a smaller burst, or a greater rate")
+		v.fail(burst, "must be a burst that the rate refills within "+formatDuration(maxFill)+": a smaller burst, or a greater rate")
 	}
 }

@@ -56,9 +56,9 @@ func noRegex(path, text string) string {
 		want = same
 	}
 	if strings.HasPrefix(text, "= ") || strings.HasPrefix(text, "^~") {
-		return "want no location of nginx, but " + want
+		return "must be no location of nginx, but " + want
 	}
-	return "want no regular expression, but " + want
+	return "must be no regular expression, but " + want
 }
 
 // isRegex reports whether text is a regular expression where the setting wants what want says.

@@ -29,7 +29,7 @@ func (v *validator) rewrite(path string, r *Route) {
 	w := &r.Rewrite
 	switch {
 	case !w.Locations && v.src.given(locations) && !r.Rewrites():
-		v.fail(locations, "want strip_prefix or add_prefix as well, or remove the section")
+		v.fail(locations, "needs strip_prefix or add_prefix as well, or remove the section")
 	case r.Rewrites() && r.AnswersItself():
 		v.addError(path, "", "remove the section: a route with redirect or respond asks no origin")
 	}
@@ -53,7 +53,7 @@ func (v *validator) stripsAllPaths(at, prefix string, m Match) {
 	}
 	for _, of := range begins {
 		if !prefixCovers(strings.TrimSuffix(prefix, "/"), of) {
-			v.fail(at, "want a beginning of match.path_prefix or match.path, in whole segments: every path of the route must begin with it, and "+they+" with "+of)
+			v.fail(at, "must be a beginning of match.path_prefix or match.path, in whole segments: every path of the route must begin with it, and "+they+" with "+of)
 			return
 		}
 	}
@@ -65,9 +65,9 @@ func (v *validator) prefix(at, prefix string) {
 	switch {
 	case prefix == "" || !v.noErrorAt(at):
 	case strings.Trim(prefix, "/") == "":
-		v.fail(at, "want more than slashes, or remove the key")
+		v.fail(at, "must be more than slashes, or remove the key")
 	case strings.ContainsFunc(prefix, encoded):
-		v.fail(at, "want only characters that need no %-encoding in a URL")
+		v.fail(at, "must be only characters that need no %-encoding in a URL")
 	default:
 		v.matchPath(at, prefix)
 	}

@@ -11,12 +11,12 @@ func (v *validator) routes() {
 	c := v.c
 	if !v.src.given("routes") {
 		if len(c.Origins) > 1 && !v.incomplete {
-			v.fail("routes", "missing, want routes that say which requests go to which of the origins")
+			v.fail("routes", "missing, must be routes that say which requests go to which of the origins")
 		}
 		return
 	}
 	if len(c.Routes) == 0 && v.noErrorAt("routes") {
-		v.fail("routes", "want at least one route, or remove the key if there is one origin")
+		v.fail("routes", "must be at least one route, or remove the key if there is one origin")
 	}
 	names, origins := map[string]string{}, v.originNames()
 	for i := range c.Routes {
@@ -39,15 +39,15 @@ const noRoute = "-"
 // routeName checks a route's name; names maps the names so far to the paths of their routes.
 func (v *validator) routeName(path, name string, names map[string]string) {
 	if !v.src.given(path) && v.noErrorAt(path) {
-		v.fail(path, "missing, want a name, which is the metric label")
+		v.fail(path, "missing, must be a name, which is the metric label")
 		return
 	}
 	v.name(path, name)
 	if name == noRoute && v.noErrorAt(path) {
-		v.fail(path, "want another name: this one is the label of requests without a route")
+		v.fail(path, "must be another name: this one is the label of requests without a route")
 	}
 	if other, ok := names[name]; ok && v.noErrorAt(path) {
-		v.fail(path, "want a unique name: this is the name of "+other+v.otherFile(path, other))
+		v.fail(path, "must be a unique name: this is the name of "+other+v.otherFile(path, other))
 	}
 	names[name] = strings.TrimSuffix(path, ".name")
 }
@@ -78,13 +78,13 @@ func (v *validator) routeOrigin(path string, r *Route, known []string) {
 	case !v.noErrorAt(path):
 	case r.AnswersItself():
 		if r.Origin != "" {
-			v.fail(path, "want no origin beside redirect or respond")
+			v.fail(path, "must have no origin beside redirect or respond")
 		}
 	case !v.src.given(path):
-		v.fail(path, "missing, want the name of an origin, or redirect or respond in its place")
+		v.fail(path, "missing, must be the name of an origin, or redirect or respond in its place")
 	case len(known) == 0 || v.incomplete || isIn(known, r.Origin):
 	default:
-		v.fail(path, "want the name of an origin: "+oneOf(atMostNamed(known)))
+		v.fail(path, "must be the name of an origin: "+oneOf(atMostNamed(known)))
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 // maxSize is far above any use, and small enough that adding sizes never overflows.
 const maxSize = 1 << 20 * GiB
 
-var errSize = errors.New("want a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 256MiB")
+var errSize = errors.New("must be a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 256MiB")
 
 // ParseSize reads a size: a decimal number and one of the units B, KB, KiB, MB,
 // MiB, GB and GiB, in upper or lower case. KB is 1000 bytes, KiB 1024. Only 0 needs
@@ -34,7 +34,7 @@ func ParseSize(text string) (Size, error) {
 	switch strings.ToLower(strings.TrimPrefix(unit, " ")) {
 	case "b":
 		if strings.Contains(number, ".") {
-			return 0, errors.New("want a whole number of bytes")
+			return 0, errors.New("must be a whole number of bytes")
 		}
 	case "kb", "kib", "mb", "mib", "gb", "gib":
 	default:
@@ -45,7 +45,7 @@ func ParseSize(text string) (Size, error) {
 	case err != nil && !validNumber(number):
 		return 0, errSize
 	case err != nil || n > uint64(maxSize):
-		return 0, errors.New("want at most " + maxSize.String())
+		return 0, errors.New("must be at most " + maxSize.String())
 	}
 	return Size(n), nil
 }

@@ -23,16 +23,16 @@ const (
 // Keys given twice stay in it: they are reported with all other errors.
 func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
 	if len(data) > maxFileBytes {
-		return nil, wantAt(file, 1, 1, "want a file of at most "+Size(maxFileBytes).String())
+		return nil, wantAt(file, 1, 1, "must be a file of at most "+Size(maxFileBytes).String())
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if i := invalidUTF8(data); i >= 0 {
 		line, column := position(data[:i])
-		return nil, wantAt(file, line, column, "want text in UTF-8")
+		return nil, wantAt(file, line, column, "must be text in UTF-8")
 	}
 	tokens := lexer.Tokenize(string(data))
 	if tk := tooDeep(tokens); tk != nil {
-		return nil, wantAt(file, tk.Position.Line, tk.Position.Column, "want less nesting")
+		return nil, wantAt(file, tk.Position.Line, tk.Position.Column, "must have less nesting")
 	}
 	root, problem := parseTokens(file, tokens)
 	if problem != nil || root != nil && isNoKeys(root) {
@@ -56,7 +56,7 @@ func parseTokens(file string, tokens token.Tokens) (ast.Node, *FieldError) {
 		case doc.Body == nil:
 		case root != nil:
 			at := start(doc.Body).Position
-			return nil, wantAt(file, at.Line, at.Column, "want a single document")
+			return nil, wantAt(file, at.Line, at.Column, "must be a single document")
 		default:
 			root = doc.Body
 		}

@@ -160,7 +160,7 @@ func (l *items[T]) schema() object {
 	return object{"type": "array", "items": one}
 }
 
-const wantOrigins = "want a section of origins by their names"
+const wantOrigins = "must be a section of origins by their names"
 
 // originSections is the value of origins: a section with a section for each origin.
 type originSections struct{ field *[]Origin }

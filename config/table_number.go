@@ -24,7 +24,7 @@ func (n *number[T]) atLeast(least T) *number[T] { n.least = &least; return n }
 func (n *number[T]) atMost(most T, why ...string) *number[T] {
 	n.most = &most
 	for _, w := range why {
-		n.errorAbove = "want at most " + n.yaml(most) + ": " + w
+		n.errorAbove = "must be at most " + n.yaml(most) + ": " + w
 	}
 	return n
 }
@@ -65,7 +65,7 @@ func (n *number[T]) check(v *validator, path string) {
 	}
 	switch {
 	case n.least != nil && (x < *n.least || n.exclusive && x == *n.least):
-		v.fail(path, n.boundError(n.errorBelow, n.errorAbove != "", "want at least "+n.yaml(*n.least)))
+		v.fail(path, n.boundError(n.errorBelow, n.errorAbove != "", "must be at least "+n.yaml(*n.least)))
 	case n.most != nil && x > *n.most:
 		v.fail(path, n.boundError(n.errorAbove, false, ""))
 	}
@@ -85,7 +85,7 @@ func (n *number[T]) boundError(words string, apart bool, bound string) string {
 	case apart:
 		return bound
 	}
-	return "want " + n.interval()
+	return "must be " + n.interval()
 }
 
 // interval is the range in words.

@@ -15,7 +15,7 @@ type Certificate struct {
 func (t *TLS) table() table {
 	return table{
 		live("certificates", &items[Certificate]{
-			field: &t.Certificates, want: "want a list, such as [{certificate: cert.pem, key: key.pem}]", tableOf: (*Certificate).table, oneLine: true, kindText: "list of certificates",
+			field: &t.Certificates, want: "must be a list, such as [{certificate: cert.pem, key: key.pem}]", tableOf: (*Certificate).table, oneLine: true, kindText: "list of certificates",
 		}, "The first is used for names that no certificate has. Files are read again when they change.").withExample("[{certificate: chain.pem, key: key.pem}]"),
 		restart("min_version", tlsVersion(&t.MinVersion), "The lowest version of TLS."),
 		section("acme", t.ACME.table, "Further certificates, ordered and renewed by ACME (RFC 8555).").asOptional(),
@@ -39,7 +39,7 @@ func (v *validator) tls() {
 		at := item("tls.certificates", i)
 		for key, path := range map[string]string{"certificate": c.Certificate, "key": c.Key} {
 			if at := child(at, key); path == "" && v.noErrorAt(at) {
-				v.fail(at, "missing, want a file in PEM")
+				v.fail(at, "missing, must be a file in PEM")
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (v *validator) secureListeners() (secure bool) {
 		secure = true
 		at := child(item("listen", i), "tls")
 		if len(v.c.TLS.Certificates) == 0 && !v.src.given("tls.acme") && v.noErrorAt(at, "tls", "tls.certificates") {
-			v.fail(at, "want tls.certificates with at least one certificate, or tls.acme: a listener with TLS needs one")
+			v.fail(at, "needs tls.certificates with at least one certificate, or tls.acme: a listener with TLS needs one")
 		}
 	}
 	return secure

@@ -50,7 +50,7 @@ func secretValues(field *map[string]Secret) *scalar[map[string]Secret] {
 func (d *decoder) secretValues(dst *map[string]Secret) func(node) {
 	return func(n node) {
 		*dst = nil
-		d.each(n, "want a section of names and values, such as {Authorization: \"Bearer ${OTLP_TOKEN}\"}", func(name string, n node) {
+		d.each(n, "must be a section of names and values, such as {Authorization: \"Bearer ${OTLP_TOKEN}\"}", func(name string, n node) {
 			var value Secret
 			d.secret(&value)(n)
 			if *dst == nil {
@@ -70,7 +70,7 @@ func (v *validator) tracing() {
 	}
 	v.unusedTracingKeys()
 	if v.noErrorAt(service) && (t.Service == "" || len(t.Service) > 256 || strings.ContainsFunc(t.Service, func(r rune) bool { return r < ' ' || r == 0x7f })) {
-		v.fail(service, "want a name of 1 to 256 bytes, without control characters")
+		v.fail(service, "must be a name of 1 to 256 bytes, without control characters")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
 		v.sentField(child("tracing.headers", name), name, string(t.Headers[name]))
@@ -78,7 +78,7 @@ func (v *validator) tracing() {
 }
 
 func (v *validator) endpoint(path, text string) {
-	const want = "want http[s]://HOST[:PORT][/PATH]"
+	const want = "must be http[s]://HOST[:PORT][/PATH]"
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
@@ -100,11 +100,11 @@ func (v *validator) sentField(path, name, value string) {
 	case name == "" || strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	}):
-		v.addError(path, "", "want the name of a header field")
+		v.addError(path, "", "must be the name of a header field")
 	case slices.Contains([]string{"content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "host", "user-agent"}, strings.ToLower(name)):
 		v.addError(path, "", "remove it: edgeproxy sets this field")
 	case value == "" || len(value) > 4096 || strings.Trim(value, " ") != value || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		v.addError(path, "", "want a value of 1 to 4096 bytes, without control characters, and without spaces before or behind it")
+		v.addError(path, "", "must be a value of 1 to 4096 bytes, without control characters, and without spaces before or behind it")
 	}
 }
 
@@ -118,7 +118,7 @@ func (v *validator) unusedTracingKeys() {
 	for i, s := range own {
 		at := child("tracing", s.name)
 		if v.src.given(at) && v.noErrorAt(at) && !same(s.value, byDefault[i].value) {
-			v.fail(at, "want tracing.endpoint, too: without it nothing is traced")
+			v.fail(at, "needs tracing.endpoint, too: without it nothing is traced")
 		}
 	}
 }

@@ -34,7 +34,7 @@ func validate(c *Config, r *report) {
 	v.cache()
 	v.limits()
 	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.noErrorAt("cache_status") {
-		v.fail("cache_status.trusted", "want send: trusted as well, or remove the list")
+		v.fail("cache_status.trusted", "needs send: trusted as well, or remove the list")
 	}
 	v.compression()
 	v.accessLog()
@@ -49,11 +49,11 @@ func (v *validator) node() {
 	name := v.c.Node.Name
 	v.name(path, name)
 	if v.noErrorAt(path) && (name[0]|0x20 < 'a' || name[0]|0x20 > 'z') {
-		v.fail(path, "want a name that begins with a letter")
+		v.fail(path, "must be a name that begins with a letter")
 	}
 }
 
-const wantName = "want a name of 1 to 64 letters, digits, '-', '.' and '_'"
+const wantName = "must be a name of 1 to 64 letters, digits, '-', '.' and '_'"
 
 // name checks a name that stands in labels, logs and header fields.
 func (v *validator) name(path, name string) {

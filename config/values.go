@@ -14,7 +14,7 @@ import (
 // text reads any scalar as it stands.
 func (d *decoder) text(dst *string) func(node) {
 	return func(n node) {
-		if s, _, ok := d.scalar(n, "want text"); ok {
+		if s, _, ok := d.scalar(n, "must be text"); ok {
 			*dst = s
 		}
 	}
@@ -24,7 +24,7 @@ func (d *decoder) text(dst *string) func(node) {
 func (d *decoder) secret(dst *Secret) func(node) {
 	return func(n node) {
 		d.secretPath = n.path
-		if s, _, ok := d.scalar(n, "want text"); ok {
+		if s, _, ok := d.scalar(n, "must be text"); ok {
 			*dst = Secret(s)
 		}
 	}
@@ -32,7 +32,7 @@ func (d *decoder) secret(dst *Secret) func(node) {
 
 // word reads one of words. Those in later are reserved, but not supported yet.
 func word[T ~string](d *decoder, dst *T, words []T, later ...T) func(node) {
-	want := "want " + oneOf(words)
+	want := "must be " + oneOf(words)
 	return func(n node) {
 		s, _, ok := d.scalar(n, want)
 		switch {
@@ -89,11 +89,11 @@ func (d *decoder) duration(dst *time.Duration) func(node) {
 	if example == 0 {
 		example = 30 * time.Second
 	}
-	want := "want a duration with a unit (ms, s, m, h, d or w), such as " + formatDuration(example)
+	want := "must be a duration with a unit (ms, s, m, h, d or w), such as " + formatDuration(example)
 	return converted(d, dst, want, func(s string) (time.Duration, error) { return parseDuration(s, example) })
 }
 
-var errInteger = errors.New("want a whole number in decimal digits")
+var errInteger = errors.New("must be a whole number in decimal digits")
 
 // integer reads decimal digits only: 010, 0x10, 1_000 and 1e3 have different
 // meanings for different parsers of YAML.
@@ -102,7 +102,7 @@ func (d *decoder) integer(dst *int) func(node) {
 		i, err := strconv.Atoi(s)
 		switch {
 		case errors.Is(err, strconv.ErrRange):
-			return 0, errors.New("want a smaller number")
+			return 0, errors.New("must be a smaller number")
 		case err != nil, strconv.Itoa(i) != s:
 			return 0, errInteger
 		}
@@ -110,7 +110,7 @@ func (d *decoder) integer(dst *int) func(node) {
 	})
 }
 
-var errRatio = errors.New("want a number such as 0.01")
+var errRatio = errors.New("must be a number such as 0.01")
 
 // ratio reads a finite decimal number.
 func (d *decoder) ratio(dst *float64) func(node) {
@@ -125,7 +125,7 @@ func (d *decoder) ratio(dst *float64) func(node) {
 
 // boolean reads true and false, not yes, on or 1.
 func (d *decoder) boolean(dst *bool) func(node) {
-	const want = "want true or false"
+	const want = "must be true or false"
 	return unquoted(d, dst, want, func(s string) (bool, error) {
 		if s != "true" && s != "false" {
 			return false, errors.New(want)

@@ -94,7 +94,7 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 		}
 	}
 	if sure := c.guaranteedFill(); c.Admission.WarmUpBelow > sure {
-		warn(warmUpBelow, "a full cache may stay below this share of its size, and then everything is stored: want at most "+
+		warn(warmUpBelow, "a full cache may stay below this share of its size, and then everything is stored: must be at most "+
 			strconv.FormatFloat(sure, 'f', 2, 64)+", or a smaller max_object_bytes")
 	}
 }

@@ -62,7 +62,7 @@ func TestUsersAreReadAgain(t *testing.T) {
 	f("bob", "x", 200)
 	put("bob:" + hashOfX + "\nann:$apr1$a$b\n")
 	got := c.reload()
-	if want := "routes[0].access.basic_auth.users_file: " + users + ": line 2: want a bcrypt hash, as htpasswd -B writes it, not MD5"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
+	if want := "routes[0].access.basic_auth.users_file: " + users + ": line 2: must be a bcrypt hash, as htpasswd -B writes it, not MD5"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
 		t.Errorf("reload: got %+v, want %q", got, want)
 	}
 	f("bob", "x", 200)
@@ -118,10 +118,10 @@ routes:
 `, bad, dir, filepath.Join(dir, "none"), good))
 	got := runBinary(t, "check", "-c", path)
 	for _, want := range []string{
-		path + ":4:81: routes[0].access.basic_auth.users_file: " + bad + ": line 10: want a bcrypt hash, as htpasswd -B writes it, not crypt or plain text\n",
-		path + ":5:81: routes[1].access.basic_auth.users_file: " + dir + ": want a file of users: " + dir + ": want a regular file, not one of mode d",
-		path + ":6:81: routes[2].access.basic_auth.users_file: " + filepath.Join(dir, "none") + ": want a file of users: no such file or directory\n",
-		"routes[3].cache.key.headers[0]: authorization: want another field: a route with basic_auth does not forward it\n",
+		path + ":4:81: routes[0].access.basic_auth.users_file: " + bad + ": line 10: must be a bcrypt hash, as htpasswd -B writes it, not crypt or plain text\n",
+		path + ":5:81: routes[1].access.basic_auth.users_file: " + dir + ": must be a file of users: " + dir + ": must be a regular file, not one of mode d",
+		path + ":6:81: routes[2].access.basic_auth.users_file: " + filepath.Join(dir, "none") + ": must be a file of users: no such file or directory\n",
+		"routes[3].cache.key.headers[0]: authorization: must be another field: a route with basic_auth does not forward it\n",
 	} {
 		if got.code != exitUsage || !strings.Contains(got.stderr, want) {
 			t.Errorf("got %d %s, want %s", got.code, got.stderr, want)

@@ -252,8 +252,8 @@ tls:
 	for _, command := range []string{"check", "serve"} {
 		done := runBinary(t, command, "-c", file(empty, empty))
 		for _, want := range []string{
-			"acme.yaml:7:9: tls.acme.ca: ", "want a file with certificates in PEM: there is none in it",
-			"acme.yaml:8:14: tls.acme.storage: ", "want a folder that can be written to: ",
+			"acme.yaml:7:9: tls.acme.ca: ", "must be a file with certificates in PEM: there is none in it",
+			"acme.yaml:8:14: tls.acme.storage: ", "must be a folder that can be written to: ",
 		} {
 			if done.code != exitUsage || !strings.Contains(done.stderr, want) {
 				t.Errorf("%s: got %d %s, want %d and %q", command, done.code, done.stderr, exitUsage, want)

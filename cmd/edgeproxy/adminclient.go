@@ -58,7 +58,7 @@ func ask(ctx context.Context, address, method, path, token string, body []byte) 
 		return nil, &usageError{fmt.Errorf("--admin %w", err)}
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return nil, fmt.Errorf("%s: it does not speak https; want http:// before the host", address)
+		return nil, fmt.Errorf("%s: it does not speak https; needs http:// before the host", address)
 	}
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return nil, &notReachedError{fmt.Errorf("%s: %w; is the proxy running, and is this its admin.address?", address, dial.Err)}
@@ -82,7 +82,7 @@ func refusalOf(address, path string, status int, text []byte) (r edge.Refusal) {
 	case r.Error == "":
 		r.Error = fmt.Sprintf("%s: %d %s: %s", address, status, http.StatusText(status), notOurs)
 	case status == http.StatusUnauthorized && !strings.Contains(r.Error, "is not the admin token"):
-		r.Error = fmt.Sprintf("%s: want the admin token: set %s or give --token-file", address, tokenVariable)
+		r.Error = fmt.Sprintf("%s: needs the admin token: set %s or give --token-file", address, tokenVariable)
 	case status == http.StatusNotFound:
 		r.Error = fmt.Sprintf("%s: it has no %s: %s", address, path, whyMissing(path))
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -111,7 +111,7 @@ func tokenFor(path string) (string, error) {
 	}
 	token := strings.TrimSpace(os.Getenv(tokenVariable))
 	if token != "" && !config.ValidToken(token) {
-		return "", errors.New(tokenVariable + ": want a token: one word of ASCII, of 1024 bytes at most")
+		return "", errors.New(tokenVariable + ": must be a token: one word of ASCII, of 1024 bytes at most")
 	}
 	return token, nil
 }

@@ -37,7 +37,7 @@ listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0", token: %s}
 origins: {app: {servers: [%q]}}
 `, adminSecret, cachedOrigin(t)))
-	all(same("want the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file"), serveBinary(t, "-c", file).admin)
+	all(same("needs the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file"), serveBinary(t, "-c", file).admin)
 
 	noDisk := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
 	f("it has no /cache/ls: the proxy has no disk tier (cache.disk.path)", noDisk.admin, "cache", "ls")
@@ -59,14 +59,14 @@ origins: {app: {servers: [%q]}}
 // The URL of a page of the listener was told to be HOST:PORT.
 func TestAURLOfTheAdminListenerWasRefused(t *testing.T) {
 	t.Parallel()
-	const want = "want no path behind the host: http://127.0.0.1:1"
+	const want = "must have no path behind the host: http://127.0.0.1:1"
 	for _, args := range [][]string{{"status"}, {"top"}, {"log"}, {"health"}, {"reload"}, {"purge", "--all"}, {"cache", "stats"}} {
 		mistyped(t, args[0]+": --admin http://127.0.0.1:1/status: "+want, append(args, "--admin", "http://127.0.0.1:1/status")...)
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(s.Close)
 	_, err := ask(t.Context(), "https://"+s.Listener.Addr().String(), http.MethodGet, "/status", "", nil)
-	if want := "https://" + s.Listener.Addr().String() + ": it does not speak https; want http:// before the host"; err == nil || err.Error() != want {
+	if want := "https://" + s.Listener.Addr().String() + ": it does not speak https; needs http:// before the host"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	res, err := ask(t.Context(), s.URL, http.MethodGet, "/status", "", nil)
@@ -81,7 +81,7 @@ func TestAURLOfTheAdminListenerWasRefused(t *testing.T) {
 func TestAFileWithoutItsFlagIsToldOf(t *testing.T) {
 	t.Parallel()
 	got := runBinary(t, "serve", "edge.yaml")
-	if want := "unexpected argument \"edge.yaml\": want -c before a file\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
+	if want := "unexpected argument \"edge.yaml\": needs -c before a file\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
 		t.Errorf("got %d %q, want %q", got.code, got.stderr, want)
 	}
 }

@@ -198,7 +198,7 @@ func (f *cacheFlags) dropCommand() *cobra.Command {
 		Use: "drop URL… | --all", Short: "Remove what is stored under URLs, with all variants, or everything; with a running proxy this is a purge",
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if all == (len(urls) > 0) {
-				return &usageError{errors.New("cache drop: want URLs, or --all")}
+				return &usageError{errors.New("cache drop: needs URLs, or --all")}
 			}
 			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
 				done, err := t.drop(ctx, urls)

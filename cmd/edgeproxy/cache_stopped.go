@@ -112,7 +112,7 @@ func (t stoppedTier) drop(ctx context.Context, urls []string) (string, error) {
 	for _, u := range urls {
 		canonical, err := canonicalURL(u)
 		if err != nil {
-			return "", &usageError{fmt.Errorf("%q: want an absolute URL such as http://example.com/path?query", u)}
+			return "", &usageError{fmt.Errorf("%q: must be an absolute URL such as http://example.com/path?query", u)}
 		}
 		wanted[canonical] = true
 	}

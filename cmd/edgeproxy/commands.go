@@ -110,7 +110,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	case len(args) > 0 && cmd.HasAvailableSubCommands():
 		return notACommand(cmd, args[0])
 	case len(args) > 0 && cmd.Flags().Lookup("config") != nil:
-		return &usageError{fmt.Errorf("unexpected argument %q: want -c before a file", args[0])}
+		return &usageError{fmt.Errorf("unexpected argument %q: needs -c before a file", args[0])}
 	case len(args) > 0:
 		return &usageError{fmt.Errorf("unexpected argument %q", args[0])}
 	}

@@ -59,8 +59,8 @@ func TestConfigUsage(t *testing.T) {
 		}
 	}
 	f("config needs one of init, schema and print", "config")
-	f(`unknown command "dump" for "edgeproxy config": want one of init, print, schema`, "config", "dump")
+	f(`unknown command "dump" for "edgeproxy config": must be one of init, print, schema`, "config", "dump")
 	f("config print needs -c FILE or --origin URL", "config", "print")
 	bad := writeFile(t, "bad.yaml", "limits: {ranges: 0}\norigins: {app: {servers: [\"http://h\"]}}\n")
-	f(bad+":1:18: limits.ranges: 0: want 1 to 1000", "config", "print", "-c", bad)
+	f(bad+":1:18: limits.ranges: 0: must be 1 to 1000", "config", "print", "-c", bad)
 }

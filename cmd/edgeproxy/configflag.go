@@ -3,7 +3,7 @@ package main
 import "errors"
 
 // errSecondFile answers a second configuration file on the command line.
-var errSecondFile = errors.New("want one file, which may include others: include: [FILE, FOLDER]")
+var errSecondFile = errors.New("must be one file, which may include others: include: [FILE, FOLDER]")
 
 // configFlag is the value of -c: one file.
 type configFlag struct {

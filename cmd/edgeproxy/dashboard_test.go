@@ -87,7 +87,7 @@ func differing(t *testing.T, tab *testkit.Tab, s *server) (wrong []string) {
 			got = fmt.Sprint(n)
 		}
 		if got != want {
-			wrong = append(wrong, d.Path+": "+got+", want "+want)
+			wrong = append(wrong, d.Path+": "+got+", must be "+want)
 		}
 	}
 	return wrong

@@ -33,7 +33,7 @@ func demoCommand() *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds < 0 {
-				return &usageError{errors.New("--seconds " + strconv.Itoa(seconds) + ": want 0 (until interrupted) or more")}
+				return &usageError{errors.New("--seconds " + strconv.Itoa(seconds) + ": must be 0 (until interrupted) or more")}
 			}
 			return runDemo(cmd.Context(), seconds, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

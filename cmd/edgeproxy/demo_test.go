@@ -363,7 +363,7 @@ func TestDemoRefusesBadUsage(t *testing.T) {
 			t.Errorf("demo %q: got exit code %d and %q, want %d, %q and no output", args, code, stderr.String(), exitUsage, want)
 		}
 	}
-	f("--seconds -1: want 0", "--seconds", "-1")
+	f("--seconds -1: must be 0", "--seconds", "-1")
 	f("invalid argument", "--seconds", "soon")
 	f("unexpected argument", "now")
 	f("unknown flag", "--minutes", "1")

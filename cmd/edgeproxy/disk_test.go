@@ -239,7 +239,7 @@ func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 	run(exitDone, "(objects: 1)", "drop", "--admin", s.admin, url(0))
 	lists(url(4), 5, "--admin", s.admin)
 	run(exitFailed, "in use by another process, which does not answer", "ls", "-c", file) // the file's port is 0
-	run(exitUsage, "want URLs, or --all", "drop", "--admin", s.admin)
+	run(exitUsage, "needs URLs, or --all", "drop", "--admin", s.admin)
 	run(exitUsage, "cache needs one of")
 	s.signal(syscall.SIGTERM)
 	s.wantExit(exitDone)
@@ -250,7 +250,7 @@ func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 	run(exitDone, "\nobjects                   5\n", "stats", "--dir", folder)
 	run(exitDone, "records: 5, bytes: ", "verify", "--dir", folder)
 	run(exitDone, "(objects: 2)", "drop", "--dir", folder, url(1), "HTTP://WWW.example.com:80"+kinds[2])
-	run(exitUsage, "want an absolute URL", "drop", "--dir", folder, "/a")
+	run(exitUsage, "must be an absolute URL", "drop", "--dir", folder, "/a")
 	lists(url(4), 3, "--dir", folder)
 	damage(t, folder, []byte(" "+kinds[4]+" "))
 	run(exitFailed, "offset ", "verify", "--dir", folder)

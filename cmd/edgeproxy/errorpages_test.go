@@ -35,7 +35,7 @@ func TestPagesAreReadAgain(t *testing.T) {
 	}
 	f("<p>two")
 	put(strings.Repeat("x", 256<<10+1))
-	if got, want := c.reload(), "routes[0].error_pages.502: "+page+": want a file of at most 256KiB\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
+	if got, want := c.reload(), "routes[0].error_pages.502: "+page+": must be a file of at most 256KiB\n"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
 		t.Errorf("reload: got %+v, want %q", got, want)
 	}
 	f("<p>two")
@@ -50,9 +50,9 @@ routes:
   - {name: a, origin: app, error_pages: {404: %q, 500: page.php, 4xx: %q, 503: page}}
 `, filepath.Join(dir, "none.html"), dir+"/"))
 	got := runBinary(t, "check", "-c", path)
-	const ends = "want a file whose name ends in .htm, .html, .json, .svg, .txt, .xml\n"
+	const ends = "must be a file whose name ends in .htm, .html, .json, .svg, .txt, .xml\n"
 	for _, want := range []string{
-		"routes[0].error_pages.404: " + filepath.Join(dir, "none.html") + ": want a file that can be read: no such file or directory\n",
+		"routes[0].error_pages.404: " + filepath.Join(dir, "none.html") + ": must be a file that can be read: no such file or directory\n",
 		"routes[0].error_pages.4xx: " + dir + "/: " + ends,
 		"routes[0].error_pages.500: page.php: " + ends,
 		"routes[0].error_pages.503: page: " + ends,

@@ -33,7 +33,7 @@ func healthCommand() *cobra.Command {
 				return err
 			}
 			if timeout <= 0 {
-				return &usageError{fmt.Errorf("health: --timeout %v: want more than 0s", timeout)}
+				return &usageError{fmt.Errorf("health: --timeout %v: must be more than 0s", timeout)}
 			}
 			path := "/readyz"
 			if live {
@@ -58,7 +58,7 @@ func (d *durationFlag) Type() string   { return "duration" }
 func (d *durationFlag) Set(text string) error {
 	read, err := time.ParseDuration(text)
 	if err != nil {
-		return errors.New("want a duration with a unit (ms, s, m or h), such as 3s")
+		return errors.New("must be a duration with a unit (ms, s, m or h), such as 3s")
 	}
 	*d = durationFlag(read)
 	return nil

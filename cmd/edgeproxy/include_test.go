@@ -62,7 +62,7 @@ func TestIncludedFilesAreAppliedWhenTheyChange(t *testing.T) {
 	renameOver(t, filepath.Join(sites, "b.yaml"), "limits: {}\n")
 	eventually(t, "a mistake is refused", func() bool { return c.metric("edgeproxy_config_last_reload_successful") == 0 })
 	got := c.reload()
-	if want := sites + "/b.yaml:1:1: limits: want it in " + c.path + ": an included file has only routes and origins"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
+	if want := sites + "/b.yaml:1:1: limits: must be in " + c.path + ": an included file has only routes and origins"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
 		t.Errorf("reload: got %d %q, want %q", got.code, got.stderr, want)
 	}
 	status("/a", http.StatusGone)

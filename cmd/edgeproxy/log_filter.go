@@ -37,15 +37,15 @@ var comparisons = []string{">=", "<=", "!=", "=", ">", "<"}
 func parseLogFilter(s string) (f logFilter, err error) {
 	at := strings.IndexAny(s, "<>=!")
 	if at < 1 {
-		return f, fmt.Errorf("%q: want FIELD=VALUE, or another comparison: %s", s, strings.Join(comparisons, " "))
+		return f, fmt.Errorf("%q: must be FIELD=VALUE, or another comparison: %s", s, strings.Join(comparisons, " "))
 	}
 	f.field = s[:at]
 	if !slices.ContainsFunc(accesslog.Fields(), func(known accesslog.Field) bool { return known.Name == f.field }) {
-		return f, fmt.Errorf("%q: unknown field %s, want one of %s", s, f.field, fieldNames())
+		return f, fmt.Errorf("%q: unknown field %s, must be one of %s", s, f.field, fieldNames())
 	}
 	i := slices.IndexFunc(comparisons, func(op string) bool { return strings.HasPrefix(s[at:], op) })
 	if i < 0 {
-		return f, fmt.Errorf("%q: want one of %s behind %s", s, strings.Join(comparisons, " "), f.field)
+		return f, fmt.Errorf("%q: must be one of %s behind %s", s, strings.Join(comparisons, " "), f.field)
 	}
 	f.op, f.text = comparisons[i], s[at+len(comparisons[i]):]
 	seconds, isNumber := numberFields[f.field]
@@ -66,16 +66,16 @@ func (f *logFilter) parseText() error {
 	if f.field == "time" {
 		at, err := time.Parse(time.RFC3339Nano, f.text)
 		if err != nil {
-			return errors.New("want a time such as 2026-01-02T15:04:05Z")
+			return errors.New("must be a time such as 2026-01-02T15:04:05Z")
 		}
 		f.text = at.UTC().Format("2006-01-02T15:04:05.000000Z") // the log's format: its text order is its time order
 		return nil
 	}
 	if f.op != "=" && f.op != "!=" {
-		return fmt.Errorf("%s is text, want = or !=", f.field)
+		return fmt.Errorf("%s is text, must be = or !=", f.field)
 	}
 	if words := wordsOf(f.field); words != nil && !slices.Contains(words, f.text) {
-		return fmt.Errorf("unknown %s %s, want one of %s", f.field, f.text, strings.TrimPrefix(strings.Join(words, ", "), ", "))
+		return fmt.Errorf("unknown %s %s, must be one of %s", f.field, f.text, strings.TrimPrefix(strings.Join(words, ", "), ", "))
 	}
 	return nil
 }
@@ -107,11 +107,11 @@ func parseNumber(text string, seconds bool) (float64, error) {
 		return n, nil
 	}
 	if !seconds {
-		return 0, fmt.Errorf("want a number, got %q", text)
+		return 0, fmt.Errorf("must be a number, got %q", text)
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("want seconds or a duration with a unit (ms, s, m or h), such as 1.5 or 250ms, got %q", text)
+		return 0, fmt.Errorf("must be seconds or a duration with a unit (ms, s, m or h), such as 1.5 or 250ms, got %q", text)
 	}
 	return d.Seconds(), nil
 }

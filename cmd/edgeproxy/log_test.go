@@ -163,17 +163,17 @@ func TestLogRefusesFiltersThatMeanNothing(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", filter, got, want)
 		}
 	}
-	f("duration>NaN", "want seconds or a duration")
-	f("duration>+Inf", "want seconds or a duration")
-	f("status>=1s", "want a number")
-	f("statuz=1", "unknown field statuz, want one of time, host")
-	f("result", "want FIELD=VALUE")
-	f("=x", "want FIELD=VALUE")
-	f("result!x", "want one of >= <=")
+	f("duration>NaN", "must be seconds or a duration")
+	f("duration>+Inf", "must be seconds or a duration")
+	f("status>=1s", "must be a number")
+	f("statuz=1", "unknown field statuz, must be one of time, host")
+	f("result", "must be FIELD=VALUE")
+	f("=x", "must be FIELD=VALUE")
+	f("result!x", "must be one of >= <=")
 	f("host>a", "host is text")
-	f("result=hitt", "unknown result hitt, want one of hit, stale,")
-	f("reason!=nostore", "unknown reason nostore, want one of first-sighting,")
-	f("time>noon", "want a time such as")
+	f("result=hitt", "unknown result hitt, must be one of hit, stale,")
+	f("reason!=nostore", "unknown reason nostore, must be one of first-sighting,")
+	f("time>noon", "must be a time such as")
 	if _, got := printed(t, exitUsage, "--once", path+".none"); !strings.Contains(got, "no such file") {
 		t.Errorf("a file that is not there: got %q", got)
 	}
@@ -245,7 +245,7 @@ routes: [{name: a, match: {hosts: [a.example]}, origin: app}]
 	if _, got := printed(t, exitFailed, "--admin", testkit.QuietAddress(t), "--once", "result=hit"); !strings.Contains(got, "or name the FILE of the access log") {
 		t.Errorf("no proxy: got %q", got)
 	}
-	if _, got := printed(t, exitUsage, "--admin", "nowhere", "--once"); !strings.Contains(got, "want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH") {
+	if _, got := printed(t, exitUsage, "--admin", "nowhere", "--once"); !strings.Contains(got, "must be HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH") {
 		t.Errorf("no address: got %q", got)
 	}
 }

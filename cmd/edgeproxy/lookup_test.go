@@ -73,12 +73,12 @@ func TestTheCommandLookupSaysWhatIsStoredInWords(t *testing.T) {
 		t.Errorf("got %d, %q, %v, want the document", got.code, got.stdout, err)
 	}
 	for want, args := range map[string][]string{
-		"lookup needs one URL, such as http://example.com/path?query":        {},
-		"lookup: want an absolute URL such as http://example.com/path?query": {"/x/a"},
-		"lookup: header: want NAME: VALUE, such as Accept-Language: de":      {about, "-H", "de"},
-		"lookup: --admin http://a/b: want no path behind the host: http://a": {about, "--admin", "http://a/b"},
-		"unknown flag: --heder, did you mean --header?":                      {about, "--heder", "a: b"},
-		"lookup: want a method such as GET or HEAD":                          {about, "--method", "G ET"},
+		"lookup needs one URL, such as http://example.com/path?query":             {},
+		"lookup: must be an absolute URL such as http://example.com/path?query":   {"/x/a"},
+		"lookup: header: must be NAME: VALUE, such as Accept-Language: de":        {about, "-H", "de"},
+		"lookup: --admin http://a/b: must have no path behind the host: http://a": {about, "--admin", "http://a/b"},
+		"unknown flag: --heder, did you mean --header?":                           {about, "--heder", "a: b"},
+		"lookup: must be a method such as GET or HEAD":                            {about, "--method", "G ET"},
 	} {
 		got := runBinary(t, append([]string{"lookup", "--admin", s.admin}, args...)...)
 		if got.code != exitUsage || !strings.HasPrefix(got.stderr, "edgeproxy: "+want+"\n") || got.stdout != "" {

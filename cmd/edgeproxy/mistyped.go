@@ -57,7 +57,7 @@ func namesOf(of *cobra.Command) (names []string) {
 func notACommand(below *cobra.Command, name string) error {
 	end := didYouMean(name, "", namesOf(below))
 	if end == "" && below.HasParent() { // the program has too many to list
-		end = ": want one of " + strings.Join(namesOf(below), ", ")
+		end = ": must be one of " + strings.Join(namesOf(below), ", ")
 	}
 	return &usageError{fmt.Errorf("unknown command %q for %q%s", name, below.CommandPath(), end)}
 }

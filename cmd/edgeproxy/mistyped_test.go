@@ -38,7 +38,7 @@ func TestAMisspeltCommandBelowAnotherWasTakenForAFile(t *testing.T) {
 	t.Parallel()
 	mistyped(t, `unknown command "stat" for "edgeproxy cache", did you mean stats?`, "cache", "stat")
 	mistyped(t, `unknown command "shema" for "edgeproxy config", did you mean schema?`, "config", "shema")
-	mistyped(t, `unknown command "nope" for "edgeproxy cache": want one of drop, ls, stats, verify`, "cache", "nope")
+	mistyped(t, `unknown command "nope" for "edgeproxy cache": must be one of drop, ls, stats, verify`, "cache", "nope")
 }
 
 func TestAnUnknownFlagIsAnsweredWithTheOneMeant(t *testing.T) {

@@ -60,18 +60,18 @@ func TestCheckPassedFoldersThatServeFoundMissing(t *testing.T) {
 		}
 	}
 	const missing, noFolder, aFolder = ": no such file or directory", ": not a directory", ": is a directory"
-	const state = "want a file in a folder that can be written to: "
+	const state = "must be a file in a folder that can be written to: "
 	f(fmt.Sprintf("admission: {state: %q}", "/nowhere/s"), "20: admission.state: /nowhere/s: "+state+"open /nowhere"+missing)
 	f(fmt.Sprintf("admission: {state: %q}", dir), "20: admission.state: "+dir+": "+state+"not a regular file")
 	f(fmt.Sprintf("admission: {state: %q}", file("statelink")), "20: admission.state: "+file("statelink")+": "+state+"not a regular file")
 
-	const lines = "want a file that lines can be added to: "
+	const lines = "must be a file that lines can be added to: "
 	f(fmt.Sprintf("access_log: {path: %q}", "/nowhere/a.log"), "20: access_log.path: /nowhere/a.log: "+lines+"open /nowhere"+missing)
 	f(fmt.Sprintf("access_log: {path: %q}", dir), "20: access_log.path: "+dir+": "+lines+"open "+dir+aFolder)
 	f(fmt.Sprintf("access_log: {path: %q}", plain+"/log"), "20: access_log.path: "+plain+"/log: "+lines+"stat "+plain+"/log"+noFolder)
 	f(fmt.Sprintf("access_log: {path: %q}", file("link")), "20: access_log.path: "+file("link")+": "+lines+"open "+file("gone")+missing)
 
-	const own = "want a directory of its own: "
+	const own = "must be a directory of its own: "
 	f(fmt.Sprintf("cache: {disk: {path: %q}}", plain+"/disk"), "22: cache.disk.path: "+plain+"/disk: "+own+"open "+plain+"/disk"+noFolder)
 	f(fmt.Sprintf("cache: {disk: {path: %q}}", file("disklink")), "22: cache.disk.path: "+file("disklink")+": "+own+"mkdir "+file("disklink")+": file exists")
 }

@@ -112,8 +112,8 @@ func TestSocketsOfOriginsRefused(t *testing.T) {
 			t.Errorf("%s: got %d %q, want %d %q", origin, got.code, got.stderr, exitUsage, want)
 		}
 	}
-	f(`servers: ["https://unix:/run/app.sock"]`, ":1:27: origins.app.servers[0]: https://unix:/run/app.sock: want unix:/PATH, without http:// before it and without TLS")
-	f(`servers: ["unix:app.sock"]`, "origins.app.servers[0]: unix:app.sock: want unix: and the path of a socket in the file system, which begins with / and has at most 107 bytes")
+	f(`servers: ["https://unix:/run/app.sock"]`, ":1:27: origins.app.servers[0]: https://unix:/run/app.sock: must be unix:/PATH, without http:// before it and without TLS")
+	f(`servers: ["unix:app.sock"]`, "origins.app.servers[0]: unix:app.sock: must be unix: and the path of a socket in the file system, which begins with / and has at most 107 bytes")
 	f(`servers: ["unix:/run/app.sock"], tls: {server_name: app}`, "origins.app.tls: remove the section: no server is https")
-	f(`servers: ["unix:/run/a.sock", "unix:/run/a.sock"]`, "want each server once")
+	f(`servers: ["unix:/run/a.sock", "unix:/run/a.sock"]`, "each server must be listed once")
 }

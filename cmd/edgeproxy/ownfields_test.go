@@ -53,7 +53,7 @@ routes:
 	f("/a", "", "403 [max-age=9] [new] [no-store]")
 	f("/a", "other.test", "404 [max-age=9] [new] [no-store]")
 	c.write(strings.ReplaceAll(top, "{generated: {set: {", "{generated: {set: {Date: today, ") + rest)
-	if got := c.reload(); got.code != exitUsage || strings.Count(got.stderr, "headers.generated.set.Date: today: want another field") != 1 {
+	if got := c.reload(); got.code != exitUsage || strings.Count(got.stderr, "headers.generated.set.Date: today: must be another field") != 1 {
 		t.Errorf("reload: got %+v", got)
 	}
 	f("/a", "", "403 [max-age=9] [new] [no-store]")

@@ -32,7 +32,7 @@ func purgeCommand() *cobra.Command {
 			"  edgeproxy purge --prefix http://www.example.com/shop/ --admin 127.0.0.1:9980",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("purge: unexpected argument %q: want --url, --prefix, --host or --tag before it", args[0])}
+				return &usageError{fmt.Errorf("purge: unexpected argument %q: needs --url, --prefix, --host or --tag before it", args[0])}
 			}
 			return nil
 		},
@@ -82,17 +82,17 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 		case len(given.values) == 0:
 			continue
 		case o.by != "":
-			return o, fmt.Errorf("purge: --%s and --%s: want one of the two", o.by, given.by)
+			return o, fmt.Errorf("purge: --%s and --%s: must be one of the two", o.by, given.by)
 		}
 		o.by, o.values = given.by, given.values
 	}
 	switch {
 	case f.all && o.by != "":
-		return o, fmt.Errorf("purge: --all and --%s: want one of the two", o.by)
+		return o, fmt.Errorf("purge: --all and --%s: must be one of the two", o.by)
 	case f.all:
 		o.by = purgeAll
 	case o.by == "":
-		return o, errors.New("purge: want --url, --prefix, --host, --tag or --all")
+		return o, errors.New("purge: needs --url, --prefix, --host, --tag or --all")
 	}
 	return o, nil
 }
@@ -102,7 +102,7 @@ func splitTags(lists []string) (tags []string, err error) {
 	for _, list := range lists {
 		for tag := range strings.SplitSeq(list, ",") {
 			if tag = strings.TrimSpace(tag); tag == "" {
-				return nil, fmt.Errorf("purge: --tag %q: want a tag, or tags with one comma between two", list)
+				return nil, fmt.Errorf("purge: --tag %q: must be a tag, or tags with one comma between two", list)
 			}
 			tags = append(tags, tag)
 		}

@@ -54,10 +54,10 @@ func TestNoFileInThePlaceOfTheFile(t *testing.T) {
 		}
 	}
 	step("nothing", "no such file", func() error { return nil })
-	step("a directory", "want a regular file", func() error { return os.Mkdir(c.path, 0o700) })
+	step("a directory", "must be a regular file", func() error { return os.Mkdir(c.path, 0o700) })
 	step("a link to itself", "too many levels", func() error { return os.Symlink(filepath.Base(c.path), c.path) })
 	step("a link to nothing", "no such file", func() error { return os.Symlink("nothing", c.path) })
-	step("a device", "want a regular file", func() error { return os.Symlink("/dev/zero", c.path) })
+	step("a device", "must be a regular file", func() error { return os.Symlink("/dev/zero", c.path) })
 	step("an empty file", c.path, func() error { return os.WriteFile(c.path, nil, 0o600) })
 	step("half a file", c.path, func() error { return os.WriteFile(c.path, []byte(withPorts(good)[:90]), 0o600) })
 	step("a file beyond all bounds", "", func() error { return os.WriteFile(c.path, bytes.Repeat([]byte("# a\n"), 2<<20), 0o600) })

@@ -146,8 +146,8 @@ func TestBrokenFileChangesNothing(t *testing.T) {
 	f("no YAML", "origins: {", ":3:10")
 	f("an unknown key", good+"cache_status: {send: none, sent: all}\n", ":4:28: cache_status.sent: ")
 	f("a route to nowhere", good+"cache_status: {send: none}\nroutes: [{name: a, origin: b}]\n", ":5:28: routes[0].origin: b: ")
-	f("a policy without a filter", good+"cache_status: {send: none}\nadmission: {policy: counting}\n", ":5:21: admission.policy: counting: want a restart")
-	f("a slice for a larger memory", good+"cache: {slice: 16MiB, memory: {max_object_bytes: 16MiB}}\n", ":4:16: cache.slice: 16MiB: want at most 8MiB, or a restart")
+	f("a policy without a filter", good+"cache_status: {send: none}\nadmission: {policy: counting}\n", ":5:21: admission.policy: counting: must be a restart")
+	f("a slice for a larger memory", good+"cache: {slice: 16MiB, memory: {max_object_bytes: 16MiB}}\n", ":4:16: cache.slice: 16MiB: must be at most 8MiB, or a restart")
 	c.write(good)
 	if got := c.reload(); got.code != exitDone || c.metric("edgeproxy_config_last_reload_successful") != 1 {
 		t.Errorf("a good file again: got %d %q", got.code, got.stderr)
@@ -242,7 +242,7 @@ func TestReloadWantsTheTokenAndChangesIt(t *testing.T) {
 	path := writeFile(t, "edge.yaml", fmt.Sprintf(
 		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token_file: %q}\norigins: {app: {servers: [%q]}}\n", file, cachedOrigin(t)))
 	c := &configured{serveBinary(t, "-c", path), path}
-	if got := c.reload(); got.code != exitFailed || !strings.Contains(got.stderr, "want the admin token") {
+	if got := c.reload(); got.code != exitFailed || !strings.Contains(got.stderr, "needs the admin token") {
 		t.Errorf("without a token: got %d %q", got.code, got.stderr)
 	}
 	other := writeFile(t, "other", "second-token-of-the-test")
@@ -289,7 +289,7 @@ func TestPipeInThePlaceOfTheFileHeldUpReloads(t *testing.T) {
 	if err := syscall.Mkfifo(c.path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.reload(); got.code == exitDone || !strings.Contains(got.stderr, "want a regular file") {
+	if got := c.reload(); got.code == exitDone || !strings.Contains(got.stderr, "must be a regular file") {
 		t.Errorf("got %d %q, want a refusal that says so", got.code, got.stderr)
 	}
 	if err := os.Remove(c.path); err != nil {

@@ -186,7 +186,7 @@ func asRunError(err error) error {
 // another kind.
 func asFlagError(err error) error {
 	if option, ok := errors.AsType[*bloom.OptionError](err); ok {
-		return fmt.Errorf("--%s %v: want %s", strings.ReplaceAll(option.Option, "_", "-"), option.Value, option.Want)
+		return fmt.Errorf("--%s %v: must be %s", strings.ReplaceAll(option.Option, "_", "-"), option.Value, option.Want)
 	}
 	grid, ok := errors.AsType[*simulate.GridError](err)
 	switch {

@@ -96,9 +96,9 @@ func parseParameter(p *policy.Parameter) func(string) (float64, error) {
 		case err == nil && p.Holds(v):
 			return v, nil
 		case p.Whole:
-			return 0, errors.New("want a whole number from " + p.Want())
+			return 0, errors.New("must be a whole number from " + p.Want())
 		default:
-			return 0, errors.New("want a number " + p.Want())
+			return 0, errors.New("must be a number " + p.Want())
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (s *simulation) applyWindow() error {
 	case s.window == windowAuto:
 		for i := range g.Rotations {
 			if g.Rotations[i].Unit != simulate.ByTime {
-				return errors.New("--window auto: want it without --rotate-requests and --rotate-keys, or --window fixed")
+				return errors.New("--window auto: must be without --rotate-requests and --rotate-keys, or --window fixed")
 			}
 			g.Rotations[i].Unit = simulate.Fitted
 		}
@@ -141,7 +141,7 @@ func (s *simulation) checkReading() error {
 		return fmt.Errorf("--fields %w", err)
 	}
 	if s.ignoreTimes && slices.ContainsFunc(s.grid.Rotations, func(r simulate.Rotation) bool { return r.Every > 0 }) {
-		return errors.New("--ignore-times: want no --rotate-every beside it, which needs the times")
+		return errors.New("--ignore-times: must have no --rotate-every beside it, which needs the times")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func oneOf(value *string, words ...string) *wordFlag { return &wordFlag{value, w
 // Set takes a word.
 func (w *wordFlag) Set(text string) error {
 	if !slices.Contains(w.words, text) {
-		return fmt.Errorf("want %s", strings.Join(w.words, " or "))
+		return fmt.Errorf("must be %s", strings.Join(w.words, " or "))
 	}
 	*w.value = text
 	return nil
@@ -210,7 +210,7 @@ type formatFlag struct{ name *string }
 // Set takes the name.
 func (f *formatFlag) Set(text string) error {
 	if !slices.Contains(trace.Formats(), text) {
-		return errors.New("want " + strings.Join(trace.Formats(), ", "))
+		return errors.New("must be " + strings.Join(trace.Formats(), ", "))
 	}
 	*f.name = text
 	return nil
@@ -240,14 +240,14 @@ func (f *goalFlag) Type() string { return "name" }
 func parsePolicy(text string) (policy.Policy, error) {
 	p, err := policy.Parse(text)
 	if err != nil {
-		return 0, errors.New("want " + policy.OneOf(policy.Names(nil)))
+		return 0, errors.New("must be " + policy.OneOf(policy.Names(nil)))
 	}
 	return p, nil
 }
 
 func parseEviction(text string) (model.Eviction, error) {
 	if !slices.Contains(model.Evictions(), model.Eviction(text)) {
-		return "", errors.New("want " + model.OneOfEvictions())
+		return "", errors.New("must be " + model.OneOfEvictions())
 	}
 	return model.Eviction(text), nil
 }
@@ -257,7 +257,7 @@ func parseWhole(low, high int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < low || n > high {
-			return 0, fmt.Errorf("want a whole number from %d to %d", low, high)
+			return 0, fmt.Errorf("must be a whole number from %d to %d", low, high)
 		}
 		return n, nil
 	}
@@ -266,7 +266,7 @@ func parseWhole(low, high int) func(string) (int, error) {
 func parseCapacity(text string) (simulate.Amount, error) {
 	a, err := parseAmount(text, maxPercent)
 	if err == nil && a == (simulate.Amount{}) {
-		err = errors.New("want more than nothing")
+		err = errors.New("must be more than nothing")
 	}
 	return a, err
 }
@@ -293,7 +293,7 @@ func parseAmount(text string, most float64) (simulate.Amount, error) {
 	}
 	p, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(p >= 0 && p <= most) {
-		return simulate.Amount{}, fmt.Errorf("want 0%% to %g%%, or a size such as 64MiB", most)
+		return simulate.Amount{}, fmt.Errorf("must be 0%% to %g%%, or a size such as 64MiB", most)
 	}
 	return simulate.Amount{Percent: p}, nil
 }
@@ -301,7 +301,7 @@ func parseAmount(text string, most float64) (simulate.Amount, error) {
 func parseMaxObject(text string) (int64, error) {
 	n, err := config.ParseSize(text)
 	if err == nil && n == 0 {
-		err = errors.New("want more than nothing")
+		err = errors.New("must be more than nothing")
 	}
 	return int64(n), err
 }
@@ -309,7 +309,7 @@ func parseMaxObject(text string) (int64, error) {
 func parseRotateEvery(text string) (simulate.Rotation, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < minRotateEvery || d > maxRotateEvery {
-		return simulate.Rotation{}, errors.New("want a duration of 1s to 8760h with a unit (s, m or h), such as 30m")
+		return simulate.Rotation{}, errors.New("must be a duration of 1s to 8760h with a unit (s, m or h), such as 30m")
 	}
 	return simulate.Rotation{Unit: simulate.ByTime, Every: d}, nil
 }
@@ -328,6 +328,6 @@ func parseRotateCount(unit simulate.Unit) func(string) (simulate.Rotation, error
 		} else if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n <= maxRotateCount {
 			return simulate.Rotation{Unit: unit, Count: n}, nil
 		}
-		return simulate.Rotation{}, errors.New("want a number of at most 1000000000, a multiple of c such as 4c, or never")
+		return simulate.Rotation{}, errors.New("must be a number of at most 1000000000, a multiple of c such as 4c, or never")
 	}
 }

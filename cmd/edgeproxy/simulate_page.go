@@ -23,13 +23,13 @@ func checkPage(flag, path string) error {
 		return nil
 	}
 	if path == "-" {
-		return wrong("want a file; standard output is for the report")
+		return wrong("must be a file; standard output is for the report")
 	}
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
 		return wrong("there is no such folder")
 	}
 	if file, err := os.Stat(path); err == nil && file.IsDir() {
-		return wrong("want a file, this is a folder")
+		return wrong("must be a file, this is a folder")
 	}
 	return nil
 }

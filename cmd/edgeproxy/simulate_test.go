@@ -255,29 +255,29 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitUsage, "simulate needs a LOG")
 	f(exitUsage, "no such file", log+".not")
 	f(exitUsage, "this is a folder", folder)
-	f(exitUsage, "zipf:objects=0: objects=0: want 1 to", "zipf:objects=0")
+	f(exitUsage, "zipf:objects=0: objects=0: must be 1 to", "zipf:objects=0")
 	f(exitUsage, "no such file", "popularity:"+log+".not")
 	f(exitUsage, "See 'edgeproxy simulate --help'.", "--capacity", "5", log)
 	// Mistakes in flags are found before the log is opened.
 	missing := log + ".not"
-	f(exitUsage, "--false-positive-rate 1e-14: want at least", "--false-positive-rate", "1e-14", missing)
-	f(exitUsage, "--capacity 65535 bytes: want at least 65536 bytes under ristretto", "--eviction", "ristretto", "--capacity", "65535B", missing)
-	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--eviction", "lru,ristretto", "--capacity", "64KiB", "--max-object", "16385B", missing)
-	f(exitUsage, "--disk 8388608 bytes: want 0 under clairvoyant", "--eviction", "lru,clairvoyant", "--disk", "8MiB", missing)
-	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes, a quarter", "--capacity", "64KiB", "--max-object", "16385B", missing)
-	f(exitUsage, "--fields target=a,bytes=b: want no other format than json, tsv or csv", "--fields", "target=a,bytes=b", "--format", "combined", missing)
-	f(exitUsage, "--ignore-times: want no --rotate-every beside it", "--ignore-times", "--rotate-every", "30m", missing)
-	f(exitUsage, "--rotate-every 1h: want a log with times", "--rotate-every", "1h", seq)
-	f(exitUsage, "--more-than 3: want counting among the policies", "--policy", "second-hit", "--more-than", "3", missing)
-	f(exitUsage, "--false-positive-rate 0.05: want no --exact", "--exact", "--false-positive-rate", "5%", missing)
-	f(exitUsage, "--generations 3: want second-hit or counting", "--policy", "always", "--generations", "3", missing)
-	f(exitUsage, "--html \"-\": want a file", "--html", "-", missing)
+	f(exitUsage, "--false-positive-rate 1e-14: must be at least", "--false-positive-rate", "1e-14", missing)
+	f(exitUsage, "--capacity 65535 bytes: must be at least 65536 bytes under ristretto", "--eviction", "ristretto", "--capacity", "65535B", missing)
+	f(exitUsage, "--max-object 16385 bytes: must be at most 16384 bytes, a quarter", "--eviction", "lru,ristretto", "--capacity", "64KiB", "--max-object", "16385B", missing)
+	f(exitUsage, "--disk 8388608 bytes: must be 0 under clairvoyant", "--eviction", "lru,clairvoyant", "--disk", "8MiB", missing)
+	f(exitUsage, "--max-object 16385 bytes: must be at most 16384 bytes, a quarter", "--capacity", "64KiB", "--max-object", "16385B", missing)
+	f(exitUsage, "--fields target=a,bytes=b: must have no other format than json, tsv or csv", "--fields", "target=a,bytes=b", "--format", "combined", missing)
+	f(exitUsage, "--ignore-times: must have no --rotate-every beside it", "--ignore-times", "--rotate-every", "30m", missing)
+	f(exitUsage, "--rotate-every 1h: must be a log with times", "--rotate-every", "1h", seq)
+	f(exitUsage, "--more-than 3: must be counting among the policies", "--policy", "second-hit", "--more-than", "3", missing)
+	f(exitUsage, "--false-positive-rate 0.05: must be without --exact", "--exact", "--false-positive-rate", "5%", missing)
+	f(exitUsage, "--generations 3: must be second-hit or counting", "--policy", "always", "--generations", "3", missing)
+	f(exitUsage, "--html \"-\": must be a file", "--html", "-", missing)
 	f(exitUsage, "given twice", "-", log, "-")
-	f(exitUsage, "--rotate-every 30m: want a log with times", "--rotate-every", "30m", seq)
-	f(exitUsage, "rotation never: want a rotation, or --exact", "--rotate-keys", "never", log)
-	f(exitUsage, "grid of 889 settings: want at most 500", "--generations", strings.Repeat("2,3,", 55)+"2", log)
+	f(exitUsage, "--rotate-every 30m: must be a log with times", "--rotate-every", "30m", seq)
+	f(exitUsage, "rotation never: must be a rotation, or --exact", "--rotate-keys", "never", log)
+	f(exitUsage, "grid of 889 settings: must be at most 500", "--generations", strings.Repeat("2,3,", 55)+"2", log)
 	f(exitUsage, "at most half of the capacity", "--stage", "1GiB", log)
-	f(exitUsage, "capacity 1%: want more than 0 bytes", "--capacity", "1%", seq)
+	f(exitUsage, "capacity 1%: must be more than 0 bytes", "--capacity", "1%", seq)
 	f(exitUsage, "--false-positive-rate 1e-14", "--false-positive-rate", "1e-14", log)
 	f(exitUsage, "no such folder", "--html", filepath.Join(folder, "not", "a.html"), log)
 	f(exitUsage, "this is a folder", "--html", folder, log)
@@ -295,46 +295,46 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 			t.Errorf("--%s %s: got %d %q, want %d and %q", flag, value, got.code, got.stderr, exitUsage, want)
 		}
 	}
-	f("policy", "sometimes", "want always, second-hit, counting, chance or never")
-	f("policy", "always,", `"": want always`)
+	f("policy", "sometimes", "must be always, second-hit, counting, chance or never")
+	f("policy", "always,", `"": must be always`)
 	for _, v := range []string{"0", "15", "two", "1.5", ""} {
-		f("more-than", v, "want a whole number from 1 to 14")
+		f("more-than", v, "must be a whole number from 1 to 14")
 	}
 	for _, v := range []string{"1", "5", "-2"} {
-		f("generations", v, "want a whole number from 2 to 4")
+		f("generations", v, "must be a whole number from 2 to 4")
 	}
 	for _, v := range []string{"0", "0%", "0B"} {
-		f("capacity", v, "want more than nothing")
+		f("capacity", v, "must be more than nothing")
 	}
-	f("capacity", "5", "want a size with a unit")
-	f("capacity", "5%,x", `"x": want a size with a unit`)
+	f("capacity", "5", "must be a size with a unit")
+	f("capacity", "5%,x", `"x": must be a size with a unit`)
 	for _, v := range []string{"-1%", "1001%", "NaN%", "x%", "%"} {
-		f("capacity", v, "want 0% to 1000%, or a size")
+		f("capacity", v, "must be 0% to 1000%, or a size")
 	}
 	for _, v := range []string{"-1%", "1001%", "5"} {
-		f("disk", v, "want")
+		f("disk", v, "must be")
 	}
-	f("disk", "1MiB", "want at least 4194304 bytes, or 0 for none")
+	f("disk", "1MiB", "must be at least 4194304 bytes, or 0 for none")
 	for _, v := range []string{"51%", "-1%", "NaN%"} {
-		f("stage", v, "want 0% to 50%, or a size such as 64MiB, or auto, the proxy's own")
+		f("stage", v, "must be 0% to 50%, or a size such as 64MiB, or auto, the proxy's own")
 	}
 	for _, v := range []string{"30", "500ms", "-1h", "8761h", "soon"} {
-		f("rotate-every", v, "want a duration of 1s to 8760h")
+		f("rotate-every", v, "must be a duration of 1s to 8760h")
 	}
 	for _, name := range []string{"rotate-requests", "rotate-keys"} {
 		for _, v := range []string{"0", "-1", "1000000001", "0c", "-4c", "Infc", "NaNc", "c", "4x", "1.5", ""} {
-			f(name, v, "want a number of at most 1000000000, a multiple of c such as 4c, or never")
+			f(name, v, "must be a number of at most 1000000000, a multiple of c such as 4c, or never")
 		}
 	}
 	for _, v := range []string{"0", "0.51", "51%", "-0.1", "NaN", "1%%"} {
-		f("false-positive-rate", v, "want a ratio from 1e-15 to 0.5, such as 0.01 or 1%")
+		f("false-positive-rate", v, "must be a ratio from 1e-15 to 0.5, such as 0.01 or 1%")
 	}
-	f("max-object", "0", "want more than nothing")
-	f("max-object", "9", "want a size with a unit")
-	f("eviction", "fifo", "want size-aware, size-aware-for-hits, size-aware-for-bytes, recency, ristretto, lru, s3fifo, sieve, gdsf or clairvoyant")
-	f("goal", "cheap", "want fewest_writes, balanced, most_hits")
-	f("format", "xml", "want seq, combined")
-	f("fields", "url", `"url": want ROLE=FIELD with a role of target, host, bytes`)
+	f("max-object", "0", "must be more than nothing")
+	f("max-object", "9", "must be a size with a unit")
+	f("eviction", "fifo", "must be size-aware, size-aware-for-hits, size-aware-for-bytes, recency, ristretto, lru, s3fifo, sieve, gdsf or clairvoyant")
+	f("goal", "cheap", "must be fewest_writes, balanced, most_hits")
+	f("format", "xml", "must be seq, combined")
+	f("fields", "url", `"url": must be ROLE=FIELD with a role of target, host, bytes`)
 }
 
 func TestSimulateFlagsTakeListsByCommasAndByRepetition(t *testing.T) {
@@ -387,7 +387,7 @@ func TestAlwaysWithTheWindowOfTheProxyWasAnError(t *testing.T) {
 		}
 	}
 	got := runHere(t, "simulate", "--policy", "always", "--window", "auto", "--rotate-every", "1h", log)
-	if got.code != exitUsage || !strings.Contains(got.stderr, "want second-hit or counting among the policies") {
+	if got.code != exitUsage || !strings.Contains(got.stderr, "must be second-hit or counting among the policies") {
 		t.Errorf("a length of the window beside it: got %d %q", got.code, got.stderr)
 	}
 }

@@ -28,10 +28,10 @@ func (f sizeFlags) request() (size.Request, error) {
 		return r, err
 	}
 	if g := f.generations; g < bloom.MinGenerations || g > bloom.MaxGenerations {
-		return r, fmt.Errorf("--generations: %d: want %d to %d", g, bloom.MinGenerations, bloom.MaxGenerations)
+		return r, fmt.Errorf("--generations: %d: must be %d to %d", g, bloom.MinGenerations, bloom.MaxGenerations)
 	}
 	if k := f.hashes; k < 0 || k > bloom.MaxProbes {
-		return r, fmt.Errorf("--hashes: %d: want 1 to %d, or 0 for the best number", k, bloom.MaxProbes)
+		return r, fmt.Errorf("--hashes: %d: must be 1 to %d, or 0 for the best number", k, bloom.MaxProbes)
 	}
 	var err error
 	r.Layouts, r.Chosen, err = f.chosenLayouts()
@@ -41,7 +41,7 @@ func (f sizeFlags) request() (size.Request, error) {
 // twoOfThree refuses too few figures and too many.
 func (f sizeFlags) twoOfThree() error {
 	if f.bits != "" && f.memory != "" {
-		return errors.New("--bits and --memory both give the memory: want one of them")
+		return errors.New("--bits and --memory both give the memory: must be one of them")
 	}
 	var given, missing []string
 	for _, g := range []struct {
@@ -80,7 +80,7 @@ func (f sizeFlags) chosenLayouts() (layouts []size.Layout, chosen bool, err erro
 	for _, name := range f.layouts {
 		at := slices.IndexFunc(size.Layouts(), func(l size.Layout) bool { return l.Name == name })
 		if at < 0 {
-			return nil, true, fmt.Errorf("--layout: %q: want one of %s", name, size.LayoutNames())
+			return nil, true, fmt.Errorf("--layout: %q: must be one of %s", name, size.LayoutNames())
 		}
 		l := size.Layouts()[at]
 		if f.hashes != 0 && l.Hashes != 0 {
@@ -115,11 +115,11 @@ func parseSizeNumber(text string) (uint64, error) {
 	v = math.Round(v*factor*1e3) / 1e3 // 1.1M is exactly 1100000, although 1.1 has no exact binary form
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(v):
-		return 0, errors.New("want a whole number, such as 1000000, 1e6 or 1M")
+		return 0, errors.New("must be a whole number, such as 1000000, 1e6 or 1M")
 	case v < 1 || v != math.Trunc(v):
-		return 0, errors.New("want a whole number above 0")
+		return 0, errors.New("must be a whole number above 0")
 	case v > size.MaxNumber:
-		return 0, fmt.Errorf("want at most %d", uint64(size.MaxNumber))
+		return 0, fmt.Errorf("must be at most %d", uint64(size.MaxNumber))
 	}
 	return uint64(v), nil
 }
@@ -153,9 +153,9 @@ func parseMemory(text string) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case n <= 0:
-		return 0, errors.New("want a size above 0")
+		return 0, errors.New("must be a size above 0")
 	case n > size.MaxNumber/8:
-		return 0, fmt.Errorf("want at most %s", config.Size(size.MaxNumber/8))
+		return 0, fmt.Errorf("must be at most %s", config.Size(size.MaxNumber/8))
 	}
 	return uint64(n), nil
 }

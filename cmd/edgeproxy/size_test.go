@@ -186,25 +186,25 @@ func TestSizeSaysWhatItWants(t *testing.T) {
 	f("--bits or --memory alone: size wants two of the three, so add --keys, or --false-positive-rate", "--memory", "5MiB")
 	f("any two make the third, so leave one out", "--keys", "5", "--false-positive-rate", "5%", "--bits", "5")
 	f("--bits and --memory both give the memory", "--keys", "5", "--memory", "5MiB", "--bits", "5")
-	f(`--keys: "0": want a whole number above 0`, "--keys", "0", "--false-positive-rate", "1%")
-	f(`--keys: "1.5": want a whole number above 0`, "--keys", "1.5", "--false-positive-rate", "1%")
-	f(`--keys: "many": want a whole number, such as 1000000, 1e6 or 1M`, "--keys", "many", "--false-positive-rate", "1%")
-	f(`--keys: "1e99": want at most`, "--keys", "1e99", "--false-positive-rate", "1%")
+	f(`--keys: "0": must be a whole number above 0`, "--keys", "0", "--false-positive-rate", "1%")
+	f(`--keys: "1.5": must be a whole number above 0`, "--keys", "1.5", "--false-positive-rate", "1%")
+	f(`--keys: "many": must be a whole number, such as 1000000, 1e6 or 1M`, "--keys", "many", "--false-positive-rate", "1%")
+	f(`--keys: "1e99": must be at most`, "--keys", "1e99", "--false-positive-rate", "1%")
 	for _, rate := range []string{"1", "0", "0%", "-0.01", "99%", "0.500001", "1e-20", "1e-300", "0.9e-15", "1e-400", "Inf", "0x"} {
-		f(`--false-positive-rate: "`+rate+`": want a ratio from 1e-15 to 0.5, such as 0.01 or 1%`, "--false-positive-rate", rate, "--keys", "5")
+		f(`--false-positive-rate: "`+rate+`": must be a ratio from 1e-15 to 0.5, such as 0.01 or 1%`, "--false-positive-rate", rate, "--keys", "5")
 	}
-	f("textbook: no such filter: it takes more than 2^50 bits, want a higher rate or fewer keys", "--keys", "1125899906842624", "--false-positive-rate", "1e-15")
+	f("textbook: no such filter: it takes more than 2^50 bits, needs a higher rate or fewer keys", "--keys", "1125899906842624", "--false-positive-rate", "1e-15")
 	f("textbook: no such filter: it takes more than 2^50 bits", "--keys", "1e14", "--false-positive-rate", "1%", "--hashes", "64")
-	f(`--false-positive-rate: "NaN": want a ratio`, "--false-positive-rate", "NaN", "--keys", "5")
-	f(`--bits: "12XB": want a size with a unit`, "--bits", "12XB", "--keys", "5")
-	f(`--memory: "12": want a size with a unit`, "--memory", "12", "--keys", "5")
-	f(`--memory: "0": want a size above 0`, "--memory", "0", "--keys", "5")
+	f(`--false-positive-rate: "NaN": must be a ratio`, "--false-positive-rate", "NaN", "--keys", "5")
+	f(`--bits: "12XB": must be a size with a unit`, "--bits", "12XB", "--keys", "5")
+	f(`--memory: "12": must be a size with a unit`, "--memory", "12", "--keys", "5")
+	f(`--memory: "0": must be a size above 0`, "--memory", "0", "--keys", "5")
 	f("--keys: ", "--keys", "x", "--false-positive-rate", "y")
 	f("--false-positive-rate: ", "--keys", "x", "--false-positive-rate", "y")
-	f("--generations: 5: want 2 to 4", "--keys", "5", "--false-positive-rate", "1%", "--generations", "5")
-	f("--hashes: 65: want 1 to 64", "--keys", "5", "--false-positive-rate", "1%", "--hashes", "65")
+	f("--generations: 5: must be 2 to 4", "--keys", "5", "--false-positive-rate", "1%", "--generations", "5")
+	f("--hashes: 65: must be 1 to 64", "--keys", "5", "--false-positive-rate", "1%", "--hashes", "65")
 	f("--hashes: the layout split-block always has 8", "--keys", "5", "--false-positive-rate", "1%", "--hashes", "8", "--layout", "split-block")
-	f(`--layout: "cuckoo": want one of textbook, partitioned, split-block, counting-line`, "--keys", "5", "--false-positive-rate", "1%", "--layout", "cuckoo")
+	f(`--layout: "cuckoo": must be one of textbook, partitioned, split-block, counting-line`, "--keys", "5", "--false-positive-rate", "1%", "--layout", "cuckoo")
 	f("counting-line: no such filter: the rate is out of reach", "--keys", "10k", "--false-positive-rate", "1e-14", "--layout", "textbook,counting-line")
 	f("split-block: no such filter: the memory is less than one block", "--keys", "5", "--bits", "255", "--layout", "split-block")
 	f("textbook: no such filter: the memory holds no key at this rate", "--false-positive-rate", "1%", "--bits", "1")
@@ -217,8 +217,8 @@ func TestSizeShowsWhatLayoutsCannotDo(t *testing.T) {
 	got := runSizeWith(t, "--keys", "10k", "--false-positive-rate", "1e-14")
 	for _, want := range []string{
 		"\n  counting-line       –       –            –         –          –           –\n",
-		"\ncounting-line: no such filter: the rate is out of reach within 2^34 cells, want a higher one or fewer keys.\n",
-		"\nNo setting for the proxy: false_positive_rate: 1e-14: want at least ",
+		"\ncounting-line: no such filter: the rate is out of reach within 2^34 cells, needs a higher one or fewer keys.\n",
+		"\nNo setting for the proxy: false_positive_rate: 1e-14: must be at least ",
 	} {
 		if got.code != exitDone || !strings.Contains(got.stdout, want) {
 			t.Errorf("got %d\n%s\nwant %q in it", got.code, got.stdout, want)
@@ -364,7 +364,7 @@ func TestSizePlotIsOneFile(t *testing.T) {
 	}
 	wrong(filepath.Join(t.TempDir(), "no", "size.html"), "there is no such folder")
 	wrong(t.TempDir(), "this is a folder")
-	wrong("-", "want a file")
+	wrong("-", "must be a file")
 }
 
 // A rate that is as good as none has no sign.

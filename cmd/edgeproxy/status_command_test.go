@@ -145,9 +145,9 @@ func TestStatusOfARunningProxy(t *testing.T) {
 	f(exitDone, []string{", ready, up ", "\nall       3", "\nhit       1", "\nscarce    1", "\nmiss      1", "held back 1; writes avoided ", "\nmemory  1 ", "not stored: first-sighting 1\n"},
 		"--token-file", token)
 	f(exitDone, []string{`"requests": 3`, `"hit": 1`}, "--json", "--token-file", token)
-	f(exitFailed, []string{": want the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file"})
+	f(exitFailed, []string{": needs the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file"})
 	f(exitUsage, []string{"leave --watch out"}, "--json", "--watch")
-	f(exitUsage, []string{"want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"}, "--admin", "edge")
+	f(exitUsage, []string{"must be HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"}, "--admin", "edge")
 	if got := runBinary(t, "status", "--admin", strings.TrimPrefix(jsonServer(t), "http://")); got.code != exitFailed || !strings.Contains(got.stderr, "not the answer of an admin listener") {
 		t.Errorf("of another server: got %d %q %q", got.code, got.stdout, got.stderr)
 	}

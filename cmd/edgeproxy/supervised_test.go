@@ -101,8 +101,8 @@ func TestHealthSaysWhetherTheProgramIsReady(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	s.wantExit(exitFailed)
 	ask(exitFailed, "health: "+s.admin)
-	ask(exitUsage, "want HOST:PORT", "--admin", "edge")
-	ask(exitUsage, "want more than 0s", "--timeout", "0s")
+	ask(exitUsage, "must be HOST:PORT", "--admin", "edge")
+	ask(exitUsage, "must be more than 0s", "--timeout", "0s")
 }
 
 func TestHealthAsksASocketInTheFileSystem(t *testing.T) {

@@ -382,8 +382,8 @@ tls:
 `, certificate, key, certificate, other, key))
 	done := runBinary(t, "check", "-c", file)
 	for _, want := range []string{
-		"tls.yaml:6:", "tls.certificates[1].key: /nowhere/k.pem: want a file with the key:",
-		"tls.yaml:7:", "tls.certificates[2].certificate: ", "want a certificate and its key, in PEM:",
+		"tls.yaml:6:", "tls.certificates[1].key: /nowhere/k.pem: must be a file with the key:",
+		"tls.yaml:7:", "tls.certificates[2].certificate: ", "must be a certificate and its key, in PEM:",
 	} {
 		if done.code != exitUsage || !strings.Contains(done.stderr, want) {
 			t.Errorf("got %d %s, want %d and %q", done.code, done.stderr, exitUsage, want)

@@ -59,7 +59,7 @@ origins: {app: {servers: [%q]}}
 			t.Errorf("purge %q, variable %q: got %d %q, want %d and %q", flags, variable, got, out, code, says)
 		}
 	}
-	f(exitFailed, ": want the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file", "")
+	f(exitFailed, ": needs the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file", "")
 	f(exitFailed, "the token is not the admin token", "another")
 	f(exitDone, "purged: everything", adminSecret)
 	f(exitDone, "purged: everything", "another", "--token-file", token)
@@ -89,12 +89,12 @@ func TestAdminTokensRefused(t *testing.T) {
 			}
 		}
 	}
-	f(`{address: "0.0.0.0:0"}`, "admin.address: 0.0.0.0:0: want admin.token_file or admin.token beside it")
-	f(`{token_file: /nowhere/token}`, "admin.token_file: /nowhere/token: want a file with a token: no such file or directory")
-	f(`{token_file: /nowhere/token}`, "purge.token_file: /nowhere/token: want a file with a token: no such file or directory")
-	f(fmt.Sprintf(`{token_file: %q}`, t.TempDir()), "want a file with a token: is a directory")
-	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "empty", "\n")), "want a file with a token: one word")
-	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "words", "two words")), "want a file with a token: one word")
+	f(`{address: "0.0.0.0:0"}`, "admin.address: 0.0.0.0:0: needs admin.token_file or admin.token beside it")
+	f(`{token_file: /nowhere/token}`, "admin.token_file: /nowhere/token: must be a file with a token: no such file or directory")
+	f(`{token_file: /nowhere/token}`, "purge.token_file: /nowhere/token: must be a file with a token: no such file or directory")
+	f(fmt.Sprintf(`{token_file: %q}`, t.TempDir()), "must be a file with a token: is a directory")
+	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "empty", "\n")), "must be a file with a token: one word")
+	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "words", "two words")), "must be a file with a token: one word")
 }
 
 func TestTokenThatEverybodyReadsIsWarnedOf(t *testing.T) {

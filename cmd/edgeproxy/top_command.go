@@ -84,9 +84,9 @@ func (o *topOptions) check(byGiven bool) error {
 	case o.requests && byGiven:
 		return errors.New("--by is for hosts and URLs; leave it or --requests out")
 	case !isMeasure(o.by):
-		return fmt.Errorf("--by %s: want requests, bytes, misses or held_back", o.by)
+		return fmt.Errorf("--by %s: must be requests, bytes, misses or held_back", o.by)
 	case o.rows < 1 || o.rows > 100:
-		return fmt.Errorf("--rows %d: want 1 to 100", o.rows)
+		return fmt.Errorf("--rows %d: must be 1 to 100", o.rows)
 	}
 	return nil
 }

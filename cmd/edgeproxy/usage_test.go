@@ -24,9 +24,9 @@ origins: {}
 	}
 	for _, want := range []string{
 		file + ":1:1: cahce: unknown key, did you mean cache?\n",
-		file + ":5:19: admission.second_hit.rotate_every: 30: want ",
-		file + ":8:16: cache.memory.max_bytes: -5: want ",
-		file + ":9:1: origins: missing, want an origin",
+		file + ":5:19: admission.second_hit.rotate_every: 30: must be ",
+		file + ":8:16: cache.memory.max_bytes: -5: must be ",
+		file + ":9:1: origins: missing, must be an origin",
 	} {
 		if !strings.Contains(got.stderr, want) {
 			t.Errorf("no line that begins with %q in\n%s", want, got.stderr)
@@ -82,10 +82,10 @@ func TestExitCodes(t *testing.T) {
 	f(exitUsage, "no such file", "check", "-c", good+".not")
 	const origins = "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n"
 	tiny := writeFile(t, "tiny.yaml", origins+"admission: {policy: counting, counting: {false_positive_rate: 1e-9}}\n")
-	f(exitUsage, tiny+":2:63: admission.counting.false_positive_rate: 1e-9: want at least", "check", "-c", tiny)
-	f(exitUsage, tiny+":2:63: admission.counting.false_positive_rate: 1e-9: want at least", "serve", "-c", tiny)
+	f(exitUsage, tiny+":2:63: admission.counting.false_positive_rate: 1e-9: must be at least", "check", "-c", tiny)
+	f(exitUsage, tiny+":2:63: admission.counting.false_positive_rate: 1e-9: must be at least", "serve", "-c", tiny)
 	nowhere := writeFile(t, "nowhere.yaml", origins+"admission: {state: "+good+".not/sightings}\n")
-	f(exitUsage, nowhere+":2:20: admission.state: "+good+".not/sightings: want a file in a folder", "serve", "-c", nowhere, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	f(exitUsage, nowhere+":2:20: admission.state: "+good+".not/sightings: must be a file in a folder", "serve", "-c", nowhere, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", busy, "--admin", "127.0.0.1:0")
 	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", busy)
 }
@@ -97,7 +97,7 @@ func TestASecondFileWasUsedInPlaceOfTheFirst(t *testing.T) {
 	f := func(args ...string) {
 		t.Helper()
 		got := runBinary(t, args...)
-		if got.code != exitUsage || !strings.Contains(got.stderr, "want one file, which may include others: include: [FILE, FOLDER]") {
+		if got.code != exitUsage || !strings.Contains(got.stderr, "must be one file, which may include others: include: [FILE, FOLDER]") {
 			t.Errorf("%q: got %d %q", args, got.code, got.stderr)
 		}
 	}

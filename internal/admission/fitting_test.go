@@ -368,7 +368,7 @@ func TestAFixedWindowBecomesAFittedOne(t *testing.T) {
 
 func TestAFittedFilterNeedsATier(t *testing.T) {
 	o := fittedOptions(0)
-	if _, err := New(o, time.Now()); err == nil || !strings.Contains(err.Error(), "tier: 0 bytes: want the size") {
+	if _, err := New(o, time.Now()); err == nil || !strings.Contains(err.Error(), "tier: 0 bytes: must be the size") {
 		t.Errorf("got %v, want an error for the tier", err)
 	}
 }

@@ -142,11 +142,11 @@ func TestSupportsNamesWhatIsMissing(t *testing.T) {
 	f(both, secondHit, "")
 	f(both, Rule{Policy: Counting, MoreThan: 1}, "")
 	f(both, Rule{Policy: Counting, MoreThan: 14}, "")
-	f(none, secondHit, "policy: second-hit: want a second_hit filter, which this gate was built without")
-	f(none, more4, "policy: counting: want a counting filter, which this gate was built without")
-	f(both, Rule{Policy: Counting}, "more_than: 0: want 1 to 14")
-	f(both, Rule{Policy: Counting, MoreThan: 15}, "more_than: 15: want 1 to 14")
-	f(both, Rule{Policy: 9}, "policy: 9: want a known policy")
+	f(none, secondHit, "policy: second-hit: must be a second_hit filter, which this gate was built without")
+	f(none, more4, "policy: counting: must be a counting filter, which this gate was built without")
+	f(both, Rule{Policy: Counting}, "more_than: 0: must be 1 to 14")
+	f(both, Rule{Policy: Counting, MoreThan: 15}, "more_than: 15: must be 1 to 14")
+	f(both, Rule{Policy: 9}, "policy: 9: must be a known policy")
 }
 
 func TestNewNamesEveryFault(t *testing.T) {
@@ -167,11 +167,11 @@ func TestNewNamesEveryFault(t *testing.T) {
 			}
 		}
 	}
-	f(Options{SecondHit: section(-time.Second, 10)}, "second_hit filter", "rotate_every: -1s: want 0s (by fill only) or at least 1ms")
+	f(Options{SecondHit: section(-time.Second, 10)}, "second_hit filter", "rotate_every: -1s: must be 0s (by fill only) or at least 1ms")
 	f(Options{Counting: section(time.Microsecond, 10)}, "counting filter", "rotate_every: 1µs")
 	f(Options{SecondHit: section(0, 0), Counting: section(-1, -2)},
 		"second_hit filter", "capacity: 0", "counting filter", "capacity: -2", "rotate_every: -1ns")
-	f(Options{Counting: &FilterOptions{}}, "generations: 0: want 2 to 4", "capacity: 0", "false_positive_rate: 0")
+	f(Options{Counting: &FilterOptions{}}, "generations: 0: must be 2 to 4", "capacity: 0", "false_positive_rate: 0")
 }
 
 func TestStatsAndBytesCoverTheFiltersThereAre(t *testing.T) {

@@ -187,6 +187,6 @@ func TestStateOptionsThatCannotWorkAreNamed(t *testing.T) {
 			t.Errorf("%+v: got %v, want an OptionError with %q", s, err, want)
 		}
 	}
-	f(StateOptions{}, `state: "": want the path of a file`)
-	f(StateOptions{Path: "x", Every: -time.Second}, "save_every: -1s: want 0s (5m) or more")
+	f(StateOptions{}, `state: "": must be the path of a file`)
+	f(StateOptions{Path: "x", Every: -time.Second}, "save_every: -1s: must be 0s (5m) or more")
 }

@@ -155,7 +155,7 @@ func TestOnlyWhatFitsIsRestored(t *testing.T) {
 	rate := *both.SecondHit
 	rate.FalsePositiveRate = 0.001
 	f("another rate", Options{SecondHit: &rate, Counting: both.Counting}, false, true, true,
-		"second_hit filter begins anew: load a sliding filter: saved state: false_positive_rate: 1e-06: want 0.001")
+		"second_hit filter begins anew: load a sliding filter: saved state: false_positive_rate: 1e-06: must be 0.001")
 	three := *both.Counting
 	three.Generations = 3
 	f("another number of generations", Options{SecondHit: both.SecondHit, Counting: &three}, true, false, true,
@@ -395,7 +395,7 @@ func TestAStateIsGivenToNewOrClosed(t *testing.T) {
 	none.Close()
 
 	st = load(t, path)
-	if _, err := New(Options{Restore: st}, time.Now()); err == nil || !strings.Contains(err.Error(), "restore: a saved state: want a state with the seed in use") {
+	if _, err := New(Options{Restore: st}, time.Now()); err == nil || !strings.Contains(err.Error(), "restore: a saved state: must be a state with the seed in use") {
 		t.Errorf("state to restore and none to keep: got %v, want an error", err)
 	}
 	if st.file != nil {

@@ -18,7 +18,7 @@ func parseState(content io.ReaderAt, size int64) (*State, error) {
 		return nil, err
 	}
 	if v := binary.LittleEndian.Uint32(head[:]); v != stateVersion {
-		return nil, fmt.Errorf("%w: version %d: want %d", ErrState, v, stateVersion)
+		return nil, fmt.Errorf("%w: version %d: must be %d", ErrState, v, stateVersion)
 	}
 	var tail [stateTailBytes]byte
 	if _, err := content.ReadAt(tail[:], size-stateTailBytes); err != nil {

@@ -23,7 +23,7 @@ const (
 )
 
 // WantRate is what an error says of a rate that is not between MinRate and MaxRate.
-const WantRate = "want a ratio from 1e-15 to 0.5, such as 0.01"
+const WantRate = "must be a ratio from 1e-15 to 0.5, such as 0.01"
 
 // AskedRate reports whether p is a rate that somebody may ask for. NaN is none.
 func AskedRate(p float64) bool { return p >= MinRate && p <= MaxRate }
@@ -59,7 +59,7 @@ type OptionError struct {
 
 // Error returns option, value and what is wanted, in this order.
 func (e *OptionError) Error() string {
-	return fmt.Sprintf("%s: %v: want %s", e.Option, e.Value, e.Want)
+	return fmt.Sprintf("%s: %v: must be %s", e.Option, e.Value, e.Want)
 }
 
 // Validate returns nil or every fault at once, each an *OptionError. With

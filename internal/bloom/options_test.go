@@ -26,7 +26,7 @@ func TestAskedRate(t *testing.T) {
 			t.Errorf("%v: got %v, want %v", p, got, want)
 		}
 	}
-	if want := fmt.Sprintf("want a ratio from %v to %v,", MinRate, MaxRate); !strings.HasPrefix(WantRate, want) {
+	if want := fmt.Sprintf("must be a ratio from %v to %v,", MinRate, MaxRate); !strings.HasPrefix(WantRate, want) {
 		t.Errorf("got %q, want %q first", WantRate, want)
 	}
 }
@@ -41,15 +41,15 @@ func TestOptionsNameEveryFault(t *testing.T) {
 	f(Options{Generations: 2, Capacity: 1, FalsePositiveRate: 0.01})
 	f(Options{Generations: 4, Capacity: 1_000_000, FalsePositiveRate: 0.999})
 	f(Options{Generations: 1, Capacity: 0, FalsePositiveRate: 1},
-		"generations: 1: want 2 to 4",
-		"capacity: 0: want a number of keys above 0",
-		"false_positive_rate: 1: want a ratio above 0 and below 1")
+		"generations: 1: must be 2 to 4",
+		"capacity: 0: must be a number of keys above 0",
+		"false_positive_rate: 1: must be a ratio above 0 and below 1")
 	f(Options{Generations: 5, Capacity: -3, FalsePositiveRate: 0},
-		"generations: 5: want 2 to 4",
-		"capacity: -3: want a number of keys above 0",
-		"false_positive_rate: 0: want a ratio above 0 and below 1")
-	f(Options{Generations: 2, Capacity: 10, FalsePositiveRate: math.NaN()}, "false_positive_rate: NaN: want a ratio above 0 and below 1")
-	tooLarge := "want a generation of at most 17179869184 cells; fewer keys or a higher false_positive_rate"
+		"generations: 5: must be 2 to 4",
+		"capacity: -3: must be a number of keys above 0",
+		"false_positive_rate: 0: must be a ratio above 0 and below 1")
+	f(Options{Generations: 2, Capacity: 10, FalsePositiveRate: math.NaN()}, "false_positive_rate: NaN: must be a ratio above 0 and below 1")
+	tooLarge := "must be a generation of at most 17179869184 cells; fewer keys or a higher false_positive_rate"
 	f(Options{Generations: 2, Capacity: 1 << 40, FalsePositiveRate: 0.01}, "capacity: 1099511627776: "+tooLarge)
 	f(Options{Generations: 2, Capacity: 1 << 62, FalsePositiveRate: 0.01}, "capacity: 4611686018427387904: "+tooLarge)
 }
@@ -69,10 +69,10 @@ func TestOptionsNameTheLimitsOfALayout(t *testing.T) {
 	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-6}, CountingLine, "")
 	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-30}, TextbookBits, "")
 	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-13}, SplitBlock,
-		"false_positive_rate: 1e-13: want at least 1.4e-12 in the layout split-block-8x32; below that a key takes more than 4096 bits")
+		"false_positive_rate: 1e-13: must be at least 1.4e-12 in the layout split-block-8x32; below that a key takes more than 4096 bits")
 	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-9}, CountingLine,
-		"false_positive_rate: 1e-09: want at least 4.9e-07 in the layout counting-line-4x32; below that a key takes more than 4096 bits")
-	tooLarge := ": want a generation of at most 17179869184 cells; fewer keys or a higher false_positive_rate"
+		"false_positive_rate: 1e-09: must be at least 4.9e-07 in the layout counting-line-4x32; below that a key takes more than 4096 bits")
+	tooLarge := ": must be a generation of at most 17179869184 cells; fewer keys or a higher false_positive_rate"
 	f(Options{Generations: 2, Capacity: 1 << 31, FalsePositiveRate: 0.01}, SplitBlock, "capacity: 2147483648"+tooLarge)
 	f(Options{Generations: 2, Capacity: 1 << 31, FalsePositiveRate: 0.01}, CountingLine, "capacity: 2147483648"+tooLarge)
 

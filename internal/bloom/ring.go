@@ -95,7 +95,7 @@ type window[T Generation, V any] struct {
 // MaxGenerations, or if starts has another length.
 func NewRing[T Generation, V any](held []T, starts []time.Time, limit int64, form Form[T, V]) *Ring[T, V] {
 	if len(held) < MinGenerations || len(held) > MaxGenerations || len(starts) != len(held) {
-		panic(fmt.Sprintf("bloom: ring of %d generations and %d starts: want %d to %d of both",
+		panic(fmt.Sprintf("bloom: ring of %d generations and %d starts: must be %d to %d of both",
 			len(held), len(starts), MinGenerations, MaxGenerations))
 	}
 	r := &Ring[T, V]{full: newSignal(), form: form}

@@ -62,7 +62,7 @@ type StateError struct {
 
 // Error returns what differs, the value and what is wanted, in this order.
 func (e *StateError) Error() string {
-	return fmt.Sprintf("saved state: %s: %v: want %v", e.What, e.Got, e.Want)
+	return fmt.Sprintf("saved state: %s: %v: must be %v", e.What, e.Got, e.Want)
 }
 
 // Storable is a Generation whose cells can be written out and read back.

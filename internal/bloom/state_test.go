@@ -214,7 +214,7 @@ func TestAForeignStateIsNamed(t *testing.T) {
 	newer := slices.Clone(b)
 	newer[8] = 3
 	_, _, _, err := load(newer, smallState, start)
-	if want := "load a sliding filter: saved state: version: 3: want 2"; err == nil || err.Error() != want {
+	if want := "load a sliding filter: saved state: version: 3: must be 2"; err == nil || err.Error() != want {
 		t.Errorf("newer version: got %v, want %q", err, want)
 	}
 }

@@ -136,7 +136,7 @@ func parseEntry(b []byte) (*Entry, error) {
 	case len(b) == 0:
 		return nil, damaged("it is empty")
 	case b[0] != entryVersion:
-		return nil, fmt.Errorf("%w: %d, want %d", ErrEntryVersion, b[0], entryVersion)
+		return nil, fmt.Errorf("%w: %d, must be %d", ErrEntryVersion, b[0], entryVersion)
 	case len(b) < entryFixedBytes+entrySumBytes || int64(binary.LittleEndian.Uint32(b[4:])) != int64(len(b)):
 		return nil, damaged("its length")
 	}

@@ -11,7 +11,7 @@ import (
 type Key struct{ Hi, Lo uint64 }
 
 // ErrZeroSeed is returned by NewHasher for the seed 0.
-var ErrZeroSeed = errors.New("cache: hash seed is 0: want a random seed")
+var ErrZeroSeed = errors.New("cache: hash seed is 0: must be a random seed")
 
 // Hasher turns canonical keys into Keys. It is a value, immutable and safe for
 // concurrent use. The zero Hasher has the known seed 0: use NewHasher.

@@ -113,19 +113,19 @@ func (o Options) limits() (limits, error) {
 func (o Options) validate() error {
 	var errs []error
 	if o.MaxBytes < minMaxBytes {
-		errs = append(errs, fmt.Errorf("cache: MaxBytes %d: want at least %d", o.MaxBytes, minMaxBytes))
+		errs = append(errs, fmt.Errorf("cache: MaxBytes %d: must be at least %d", o.MaxBytes, minMaxBytes))
 	}
 	stageBytes := o.StageBytes
 	if most := o.MaxBytes / stageShare; stageBytes < 0 || stageBytes > most {
-		errs = append(errs, fmt.Errorf("cache: StageBytes %d: want 0 to %d, half of MaxBytes", stageBytes, most))
+		errs = append(errs, fmt.Errorf("cache: StageBytes %d: must be 0 to %d, half of MaxBytes", stageBytes, most))
 		stageBytes = 0 // so that MaxObjectBytes gets no second error for it
 	}
 	if most := (o.MaxBytes - stageBytes) / objectShare; o.MaxObjectBytes < 1 || o.MaxObjectBytes > most {
-		errs = append(errs, fmt.Errorf("cache: MaxObjectBytes %d: want 1 to %d, a quarter of MaxBytes without StageBytes",
+		errs = append(errs, fmt.Errorf("cache: MaxObjectBytes %d: must be 1 to %d, a quarter of MaxBytes without StageBytes",
 			o.MaxObjectBytes, most))
 	}
 	if o.MaxVariants < 1 {
-		errs = append(errs, fmt.Errorf("cache: MaxVariants %d: want at least 1", o.MaxVariants))
+		errs = append(errs, fmt.Errorf("cache: MaxVariants %d: must be at least 1", o.MaxVariants))
 	}
 	return errors.Join(errs...)
 }

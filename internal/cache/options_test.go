@@ -21,15 +21,15 @@ func TestNewRefusesOptionsThatCannotWork(t *testing.T) {
 		}
 	}
 	f(Options{}, "MaxBytes 0", "MaxObjectBytes 0", "MaxVariants 0")
-	f(Options{MaxBytes: 64<<10 - 1, MaxObjectBytes: 1, MaxVariants: 1}, "MaxBytes 65535: want at least 65536")
-	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 256<<10 + 1, MaxVariants: 1}, "MaxObjectBytes 262145: want 1 to 262144, a quarter")
+	f(Options{MaxBytes: 64<<10 - 1, MaxObjectBytes: 1, MaxVariants: 1}, "MaxBytes 65535: must be at least 65536")
+	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 256<<10 + 1, MaxVariants: 1}, "MaxObjectBytes 262145: must be 1 to 262144, a quarter")
 	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 1}, "MaxVariants 0")
 	f(Options{MaxBytes: -1, MaxObjectBytes: -1, MaxVariants: -1}, "MaxBytes -1", "MaxObjectBytes -1", "MaxVariants -1")
 	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 1, MaxVariants: 1, StageBytes: 1<<19 + 1},
-		"StageBytes 524289: want 0 to 524288, half of MaxBytes")
+		"StageBytes 524289: must be 0 to 524288, half of MaxBytes")
 	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 1, MaxVariants: 1, StageBytes: -1}, "StageBytes -1")
 	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 128<<10 + 1, MaxVariants: 1, StageBytes: 1 << 19},
-		"MaxObjectBytes 131073: want 1 to 131072, a quarter of MaxBytes without StageBytes")
+		"MaxObjectBytes 131073: must be 1 to 131072, a quarter of MaxBytes without StageBytes")
 }
 
 func TestSharesFitInMaxBytes(t *testing.T) {

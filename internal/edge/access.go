@@ -65,12 +65,12 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 			if p, ok := errors.AsType[*fs.PathError](err); ok {
 				err = p.Err // the setting shows the path
 			}
-			faults = append(faults, c.Fault(at, "want a file of users: "+err.Error()))
+			faults = append(faults, c.Fault(at, "must be a file of users: "+err.Error()))
 		}
 		for n, name := range r.Cache.Key.Headers {
 			if field.Canonical(name) == "Authorization" {
 				key := fmt.Sprintf("routes[%d].cache.key.headers[%d]", i, n)
-				faults = append(faults, c.Fault(c.Given(key, fmt.Sprintf("cache.key.headers[%d]", n)), "want another field: a route with basic_auth does not forward it"))
+				faults = append(faults, c.Fault(c.Given(key, fmt.Sprintf("cache.key.headers[%d]", n)), "must be another field: a route with basic_auth does not forward it"))
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func accessWarnings(c *config.Config) (out []config.Warning) {
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
 			warned[at] = true
-			out = append(out, c.Warn(at, "everybody on this machine can read the password hashes and try to crack them: want mode 0600 or 0640"))
+			out = append(out, c.Warn(at, "everybody on this machine can read the password hashes and try to crack them: must have mode 0600 or 0640"))
 		}
 	}
 	return out

@@ -232,7 +232,7 @@ func answerOf(status string) (answer, error) {
 	case status == "edgeproxy; fwd=uri-miss; detail=method":
 		return answeredHead, nil
 	}
-	return 0, fmt.Errorf("Cache-Status: %s: want a hit, or whether it was stored", status)
+	return 0, fmt.Errorf("Cache-Status: %s: must be a hit, or whether it was stored", status)
 }
 
 // replayHost is the Host of every request.

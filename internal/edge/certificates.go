@@ -29,7 +29,7 @@ func (cs *certificates) buildCertificates(c *config.Config, before *live) (*cert
 	case !slices.ContainsFunc(cs.config.Listen, func(l config.Listen) bool { return l.TLS }):
 		return nil, nil //nolint:nilnil // no listener has TLS
 	case len(c.TLS.Certificates) == 0 && len(cs.config.TLS.ACME.Names) == 0:
-		return nil, config.Errors{c.Fault("tls.certificates", "want one at least: tls.acme begins with a restart, and listeners have tls: true")}
+		return nil, config.Errors{c.Fault("tls.certificates", "needs one at least: tls.acme begins with a restart, and listeners have tls: true")}
 	case len(c.TLS.Certificates) == 0:
 		return nil, cs.checkOrderedNames(c, before, nil) // all certificates come from ACME
 	case before.certs != nil && slices.Equal(c.TLS.Certificates, before.config.TLS.Certificates):
@@ -55,7 +55,7 @@ func (cs *certificates) checkOrderedNames(c *config.Config, before *live, files 
 	for _, name := range cs.config.TLS.ACME.Names {
 		managed := cs.acme != nil && cs.acme.Manages(name)
 		if !managed && (files == nil || files.Find(name) == nil) {
-			return config.Errors{c.Fault("tls.certificates", "want a certificate for "+name+", or a restart: a file had it at the start, and so tls.acme orders none for it")}
+			return config.Errors{c.Fault("tls.certificates", "needs a certificate for "+name+", or a restart: a file had it at the start, and so tls.acme orders none for it")}
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (cs *certificates) buildACME() (err error) {
 	return nil
 }
 
-const wantStorage = "want a folder that can be written to: "
+const wantStorage = "must be a folder that can be written to: "
 
 // stopOrdering cancels ACME orders in progress. Existing certificates stay in use.
 func (cs *certificates) stopOrdering() {
@@ -113,11 +113,11 @@ func acmeRoots(a *config.ACME) (*x509.CertPool, error) {
 	}
 	data, err := readRegular(a.CA)
 	if err != nil {
-		return nil, fmt.Errorf("want a file in PEM: %w", err)
+		return nil, fmt.Errorf("must be a file in PEM: %w", err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(data) {
-		return nil, errors.New("want a file with certificates in PEM: there is none in it")
+		return nil, errors.New("must be a file with certificates in PEM: there is none in it")
 	}
 	return roots, nil
 }
@@ -243,7 +243,7 @@ func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning)
 	for i, p := range certificatePairs(c) {
 		at := fmt.Sprintf("tls.certificates[%d].", i)
 		if info, err := os.Stat(p.Key); err == nil && info.Mode().Perm()&0o004 != 0 {
-			out = append(out, c.Warn(at+"key", "everybody on this machine can read the key: want mode 0600 or 0640"))
+			out = append(out, c.Warn(at+"key", "everybody on this machine can read the key: must have mode 0600 or 0640"))
 		}
 		all, err := certs.Load([]certs.Pair{p})
 		if err != nil {

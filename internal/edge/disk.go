@@ -111,9 +111,9 @@ func diskProblems(c, running *config.Config) (faults config.Errors, out []config
 		case isTransient(err):
 			out = append(out, c.Warn(at, "the disk tier cannot be used; the proxy runs without it until its next start: "+err.Error()))
 		case errors.Is(err, disk.ErrTooSmall):
-			faults = append(faults, c.Fault(maxBytes, "want more, or an empty directory: "+err.Error()))
+			faults = append(faults, c.Fault(maxBytes, "must be more, or an empty directory: "+err.Error()))
 		default:
-			faults = append(faults, c.Fault(at, "want a directory of its own: "+err.Error()))
+			faults = append(faults, c.Fault(at, "must be a directory of its own: "+err.Error()))
 		}
 	}
 	return faults, out

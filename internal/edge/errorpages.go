@@ -51,7 +51,7 @@ func errorPages(r *config.Route, read map[string]*proxy.ErrorPage) (*proxy.Error
 func readPage(path string) (*proxy.ErrorPage, error) {
 	kind, known := pageTypes[strings.ToLower(filepath.Ext(path))]
 	if !known {
-		return nil, fmt.Errorf("want a file whose name ends in %s", strings.Join(slices.Sorted(maps.Keys(pageTypes)), ", "))
+		return nil, fmt.Errorf("must be a file whose name ends in %s", strings.Join(slices.Sorted(maps.Keys(pageTypes)), ", "))
 	}
 	data, err := readRegular(path) // its bound is above maxPageBytes
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -59,9 +59,9 @@ func readPage(path string) (*proxy.ErrorPage, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("want a file that can be read: %w", err)
+		return nil, fmt.Errorf("must be a file that can be read: %w", err)
 	case len(data) > maxPageBytes:
-		return nil, fmt.Errorf("want a file of at most %s", config.Size(maxPageBytes))
+		return nil, fmt.Errorf("must be a file of at most %s", config.Size(maxPageBytes))
 	}
 	return &proxy.ErrorPage{Type: kind, Body: data}, nil
 }

@@ -71,9 +71,9 @@ func keyedFieldFaults(c *config.Config, at string, r *config.Route, request *fie
 		if !request.Drops(field.Canonical(name)) {
 			continue
 		}
-		want := "want no rule for " + name
+		want := "must have no rule for " + name
 		if len(r.Headers.Request.Only) > 0 {
-			want = "want " + name + " let through by the rules"
+			want = "needs " + name + " let through by the rules"
 		}
 		faults = append(faults, c.Fault(c.Given(at+"headers.request", "headers.request"), want+": "+used[name]+" uses it"))
 	}
@@ -98,7 +98,7 @@ func headerFaultsAt(c *config.Config, route, path string, remove, top, only []st
 			at = fmt.Sprintf("%s[%d]", at, slices.Index(top, e.Name))
 			own = fmt.Sprintf("%s[%d]", own, i)
 		}
-		faults = append(faults, c.Fault(c.Given(own, at), "want "+e.Want))
+		faults = append(faults, c.Fault(c.Given(own, at), "must be "+e.Want))
 	}
 	return faults
 }
@@ -118,7 +118,7 @@ func withoutDuplicates(faults config.Errors) (out config.Errors) {
 // fieldFaultsAt returns the faults of a section that maps field names to values.
 func fieldFaultsAt(c *config.Config, path string, err error) (faults config.Errors) {
 	for _, e := range joinedErrors[*field.RuleError](err) {
-		faults = append(faults, c.Fault(path+"."+e.Name, "want "+e.Want))
+		faults = append(faults, c.Fault(path+"."+e.Name, "must be "+e.Want))
 	}
 	return faults
 }

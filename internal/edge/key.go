@@ -39,12 +39,12 @@ func keyFaultsAt(c *config.Config, path string, k config.Key) (faults config.Err
 		if i := slices.Index(names, e.Value); i >= 0 {
 			at = fmt.Sprintf("%s[%d]", at, i)
 		}
-		faults = append(faults, c.Fault(at, "want "+e.Want))
+		faults = append(faults, c.Fault(at, "must be "+e.Want))
 	}
 	for i, name := range k.Headers {
 		if field.ValidName(name) && !proxy.KeyableHeader(field.Canonical(name)) {
 			faults = append(faults, c.Fault(fmt.Sprintf("%s.headers[%d]", path, i),
-				"want a field that reaches the origin as the client sent it"))
+				"must be a field that reaches the origin as the client sent it"))
 		}
 	}
 	return faults

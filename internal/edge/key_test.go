@@ -29,18 +29,18 @@ func TestKeyRulesAreCheckedByPlace(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, w)
 		}
 	}
-	const param, sent = "want the decoded name of a parameter, or how it begins and *, up to 128 bytes", "want a field that reaches the origin as the client sent it"
+	const param, sent = "must be the decoded name of a parameter, or how it begins and *, up to 128 bytes", "must be a field that reaches the origin as the client sent it"
 
 	f("good", "cache: {key: {ignore_query: [utm_*, \"*\"], headers: [accept-language, Authorization], cookies: [theme]}}\n")
 	f("bad names", "cache: {key: {ignore_query: [a, \"a*b\"], headers: [\"a b\", X-A], cookies: [\"=\"]}}\n",
 		`e.yaml:2:33: cache.key.ignore_query[1]: a*b: `+param,
-		`e.yaml:2:51: cache.key.headers[0]: a b: want the name of a header field other than Host and Cookie, without *, up to 128 bytes`,
-		`e.yaml:2:74: cache.key.cookies[0]: =: want the name of a cookie, without *, up to 128 bytes`)
+		`e.yaml:2:51: cache.key.headers[0]: a b: must be the name of a header field other than Host and Cookie, without *, up to 128 bytes`,
+		`e.yaml:2:74: cache.key.cookies[0]: =: must be the name of a cookie, without *, up to 128 bytes`)
 	f("both query rules", "cache: {key: {ignore_query: [a], only_query: [b]}}\n",
-		"e.yaml:2:46: cache.key.only_query: want no ignore_query beside it: only what is listed here is kept")
+		"e.yaml:2:46: cache.key.only_query: must be without ignore_query beside it: only what is listed here is kept")
 	f("a route's", "routes: [{name: a, origin: app, cache: {key: {only_query: [\"\"]}}}]\n", `e.yaml:2:60: routes[0].cache.key.only_query[0]: "": `+param)
 	f("what a route is left with", "cache: {key: {ignore_query: [a]}}\nroutes: [{name: a, origin: app, cache: {key: {only_query: [b]}}}]\n",
-		"e.yaml:3:59: routes[0].cache.key.only_query: want no ignore_query beside it: only what is listed here is kept")
+		"e.yaml:3:59: routes[0].cache.key.only_query: must be without ignore_query beside it: only what is listed here is kept")
 	for _, name := range []string{"via", "X-Forwarded-For", "X_Forwarded_Host", "forwarded", "Connection", "Transfer-Encoding", "Range", "If-Range", "If-None-Match", "If-Match", "If-Unmodified-Since", "Expect"} {
 		f(name, "cache: {key: {headers: ["+name+"]}}\n", "e.yaml:2:25: cache.key.headers[0]: "+name+": "+sent)
 	}

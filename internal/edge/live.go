@@ -69,14 +69,14 @@ func (e *Edge) restartFaults(c *config.Config) (faults config.Errors) {
 			err = e.gate.Supports(rule)
 		}
 		if err != nil {
-			faults = append(faults, c.Fault(c.Given(at+"admission.policy", "admission.policy"), "want a restart: no route had the policy "+string(r.Admission.Policy)+" at the start, and so no filter was made for it"))
+			faults = append(faults, c.Fault(c.Given(at+"admission.policy", "admission.policy"), "needs a restart: no route had the policy "+string(r.Admission.Policy)+" at the start, and so no filter was made for it"))
 		}
 		if most := e.config.Cache.Memory.MaxObjectBytes; r.Cache.Slice > most {
-			faults = append(faults, c.Fault(c.Given(at+"cache.slice", "cache.slice"), "want at most "+most.String()+", or a restart: that is cache.memory.max_object_bytes as it is in force"))
+			faults = append(faults, c.Fault(c.Given(at+"cache.slice", "cache.slice"), "must be at most "+most.String()+", or a restart: that is cache.memory.max_object_bytes as it is in force"))
 		}
 	}
 	if at := e.config.Admin; c.Admin.Token == "" && c.Admin.TokenFile == "" && at.Open() {
-		faults = append(faults, c.Fault("admin.address", "want a token, or a restart: the listener is at "+at.Address+" until then"))
+		faults = append(faults, c.Fault("admin.address", "needs a token, or a restart: the listener is at "+at.Address+" until then"))
 	}
 	return faults
 }

@@ -50,7 +50,7 @@ func matchFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		for _, name := range slices.Sorted(maps.Keys(r.Match.Headers)) {
 			if !proxy.KeyableHeader(field.Canonical(name)) {
-				faults = append(faults, c.Fault(fmt.Sprintf("routes[%d].match.headers.%s", i, name), "want a field that reaches the origin as the client sent it"))
+				faults = append(faults, c.Fault(fmt.Sprintf("routes[%d].match.headers.%s", i, name), "must be a field that reaches the origin as the client sent it"))
 			}
 		}
 	}

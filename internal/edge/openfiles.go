@@ -26,12 +26,12 @@ func openFaults(c, running *config.Config) (faults config.Errors) {
 	}
 	if path := c.Admission.State; path != running.Admission.State {
 		if err := checkStatePath(path); err != nil {
-			faults = append(faults, c.Fault(stateKey, "want a file in a folder that can be written to: "+err.Error()))
+			faults = append(faults, c.Fault(stateKey, "must be a file in a folder that can be written to: "+err.Error()))
 		}
 	}
 	if path := c.AccessLog.Path; path != running.AccessLog.Path {
 		if err := checkLogPath(path); err != nil {
-			faults = append(faults, c.Fault("access_log.path", "want a file that lines can be added to: "+err.Error()))
+			faults = append(faults, c.Fault("access_log.path", "must be a file that lines can be added to: "+err.Error()))
 		}
 	}
 	return faults

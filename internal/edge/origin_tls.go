@@ -23,14 +23,14 @@ func originTLS(c *config.Config, o *config.Origin) (*tls.Config, config.Errors) 
 	if authorities := f.read("ca", o.TLS.CA); authorities != nil {
 		t.RootCAs = x509.NewCertPool()
 		if !t.RootCAs.AppendCertsFromPEM(authorities) {
-			f.fault("ca", "want a file with certificates in PEM: there is none in it")
+			f.fault("ca", "must be a file with certificates in PEM: there is none in it")
 		}
 	}
 	certificate, key := f.read("certificate", o.TLS.Certificate), f.read("key", o.TLS.Key)
 	if certificate != nil && key != nil {
 		pair, err := tls.X509KeyPair(certificate, key)
 		if err != nil {
-			f.fault("certificate", "want a file in PEM whose first certificate belongs to the key: "+err.Error())
+			f.fault("certificate", "must be a file in PEM whose first certificate belongs to the key: "+err.Error())
 		}
 		t.Certificates = []tls.Certificate{pair}
 	}
@@ -57,7 +57,7 @@ func (f *originFiles) read(setting, path string) []byte {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err // the setting shows the path
 	}
-	f.fault(setting, "want a file in PEM: "+err.Error())
+	f.fault(setting, "must be a file in PEM: "+err.Error())
 	return nil
 }
 

@@ -22,11 +22,11 @@ func TestOriginFilesAreCheckedByPlace(t *testing.T) {
 		}
 	}
 	f(fmt.Sprintf("ca: %q, certificate: %q, key: %q", certificate, certificate, key))
-	f("ca: none.pem", "e.yaml:4:13: origins.app.tls.ca: none.pem: want a file in PEM: no such file or directory")
-	f(fmt.Sprintf("ca: %q", key), "want a file with certificates in PEM: there is none in it")
+	f("ca: none.pem", "e.yaml:4:13: origins.app.tls.ca: none.pem: must be a file in PEM: no such file or directory")
+	f(fmt.Sprintf("ca: %q", key), "must be a file with certificates in PEM: there is none in it")
 	f("certificate: none.pem, key: none.key",
-		"e.yaml:4:22: origins.app.tls.certificate: none.pem: want a file in PEM: no such file",
-		"e.yaml:4:37: origins.app.tls.key: none.key: want a file in PEM: no such file")
+		"e.yaml:4:22: origins.app.tls.certificate: none.pem: must be a file in PEM: no such file",
+		"e.yaml:4:37: origins.app.tls.key: none.key: must be a file in PEM: no such file")
 	f(fmt.Sprintf("certificate: %q, key: %q", certificate, empty),
-		"want a file in PEM whose first certificate belongs to the key")
+		"must be a file in PEM whose first certificate belongs to the key")
 }

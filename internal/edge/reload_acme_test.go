@@ -39,7 +39,7 @@ origins: {app: {servers: ["http://127.0.0.1:9"]}}
 			}
 			renameOver(t, from.File, file(names, ""))
 			_, err = e.reloader.reload("test")
-			if _, ok := errors.AsType[config.Errors](err); !ok || !strings.Contains(err.Error(), "tls.certificates: want a certificate for www.example.com, or a restart") {
+			if _, ok := errors.AsType[config.Errors](err); !ok || !strings.Contains(err.Error(), "tls.certificates: needs a certificate for www.example.com, or a restart") {
 				t.Errorf("without the file: got %v, want it refused", err)
 			}
 			if files := e.fileCertificates(); files == nil || files.Find("www.example.com") == nil {

@@ -50,7 +50,7 @@ func checkRegular(path string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: want a regular file, not one of mode %s", path, info.Mode())
+		return fmt.Errorf("%s: must be a regular file, not one of mode %s", path, info.Mode())
 	}
 	return nil
 }

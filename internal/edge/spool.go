@@ -17,7 +17,7 @@ func newSpool(c *config.Config) (*spool.Spool, error) {
 // spoolFaults checks the folder of limits.spool_path.
 func spoolFaults(c *config.Config) (faults config.Errors) {
 	if _, err := newSpool(c); err != nil {
-		faults = append(faults, c.Fault("limits.spool_path", "want a folder that files can be made in: "+err.Error()))
+		faults = append(faults, c.Fault("limits.spool_path", "must be a folder that files can be made in: "+err.Error()))
 	}
 	return faults
 }

@@ -66,9 +66,9 @@ func ReadToken(path string) (string, error) {
 	}
 	switch p, ok := errors.AsType[*fs.PathError](err); {
 	case ok:
-		return "", errors.New("want a file with a token: " + p.Err.Error()) // the setting shows the path
+		return "", errors.New("must be a file with a token: " + p.Err.Error()) // the setting shows the path
 	case err != nil:
-		return "", errors.New("want a file with a token: " + err.Error())
+		return "", errors.New("must be a file with a token: " + err.Error())
 	}
-	return "", errors.New("want a file with a token: one word of ASCII, of 1024 bytes at most")
+	return "", errors.New("must be a file with a token: one word of ASCII, of 1024 bytes at most")
 }

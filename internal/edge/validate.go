@@ -53,7 +53,7 @@ func filterFaults(c *config.Config) (faults config.Errors) {
 			if f.filter.Fitted && option == "capacity" { // a fitted window has no capacity in the file
 				option, want = "false_positive_rate", "a higher one, or window: fixed; a window that fits this cache may need more keys than one filter holds at this rate"
 			}
-			faults = append(faults, c.Fault(f.section+"."+option, "want "+want))
+			faults = append(faults, c.Fault(f.section+"."+option, "must be "+want))
 		}
 	}
 	return faults
@@ -82,7 +82,7 @@ func Warnings(c *config.Config) []config.Warning {
 	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
 	for _, token := range []struct{ key, path string }{{tokenFileKey, c.Admin.TokenFile}, {purgeTokenFileKey, c.Purge.TokenFile}} {
 		if info, err := os.Stat(token.path); token.path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
-			out = append(out, c.Warn(token.key, "everybody on this machine can read the token and purge with it: want mode 0600 or 0640"))
+			out = append(out, c.Warn(token.key, "everybody on this machine can read the token and purge with it: must have mode 0600 or 0640"))
 		}
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 // A configuration whose window would take more than one filter can hold was said to be right,
 // and serve did not start for a capacity that nobody had given.
 func TestCheckPassedAFittedWindowThatNoFilterHolds(t *testing.T) {
-	const want = "want a higher one, or window: fixed; a window that fits this cache may need more keys than one filter holds at this rate"
+	const want = "must be a higher one, or window: fixed; a window that fits this cache may need more keys than one filter holds at this rate"
 	f := func(name, maxBytes, admission, fault string) {
 		t.Helper()
 		text := "origins: {app: {servers: [\"http://h\"]}}\ncache: {memory: {max_bytes: " + maxBytes + "}}\nadmission: {" + admission + "}\n"

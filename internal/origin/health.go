@@ -40,10 +40,10 @@ func (h *Health) setDefaults() {
 
 func (h *Health) validate() error {
 	if h.Interval < 0 || h.Timeout < 0 || h.Healthy < 0 || h.Unhealthy < 0 || h.From < 0 || h.To < 0 {
-		return errors.New("health: want no negative value")
+		return errors.New("health: must have no negative value")
 	}
 	if h.Path != "" && !unbroken(h.Path) || !unbroken(h.Host) {
-		return errors.New("health: want no space or control byte in path or host")
+		return errors.New("health: must have no space or control byte in path or host")
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 	case failure != nil:
 		return failure
 	case status < h.From || status > h.To:
-		return fmt.Errorf("health check: got status %d, want %d to %d", status, h.From, h.To)
+		return fmt.Errorf("health check: got status %d, must be %d to %d", status, h.From, h.To)
 	}
 	return nil
 }

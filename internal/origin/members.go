@@ -41,7 +41,7 @@ func tierOf(s Server, member int) int {
 func (s *Server) validateFollowed() error {
 	if s.TLS != nil && s.TLS.ServerName == "" {
 		if _, _, err := net.SplitHostPort(s.Address); err != nil {
-			return errors.New("TLS of " + s.Address + ": want a server name: its address has no port")
+			return errors.New("TLS of " + s.Address + ": needs a server name: its address has no port")
 		}
 	}
 	return nil

@@ -391,7 +391,7 @@ func TestAnAddressThatLeavesByHTTP2(t *testing.T) {
 
 func TestAFollowedServerWithTLSNeedsAName(t *testing.T) {
 	_, err := New(Options{Name: "app", Servers: []Server{{Address: "app.test", TLS: &tls.Config{MinVersion: tls.VersionTLS12}, Follow: (&name{}).follow}}})
-	if err == nil || !strings.Contains(err.Error(), "TLS of app.test: want a server name") {
+	if err == nil || !strings.Contains(err.Error(), "TLS of app.test: needs a server name") {
 		t.Errorf("got %v, want that the server name is missing", err)
 	}
 }

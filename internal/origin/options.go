@@ -160,7 +160,7 @@ func (o *Options) setDefaults() {
 func (o *Options) validate() error {
 	var errs []error
 	if o.Name == "" {
-		errs = append(errs, errors.New("name: want one"))
+		errs = append(errs, errors.New("name: needs one"))
 	}
 	errs = append(errs, o.validateServers(), o.Health.validate(), o.Retry.validate())
 	for _, d := range []struct {
@@ -178,14 +178,14 @@ func (o *Options) validate() error {
 		{"failures of an ejection", int64(o.Ejection.Failures)},
 	} {
 		if d.value < 0 {
-			errs = append(errs, fmt.Errorf("%s: want no negative value", d.name))
+			errs = append(errs, fmt.Errorf("%s: must have no negative value", d.name))
 		}
 	}
 	if o.QueueRequests > 0 && o.QueueWait == 0 {
-		errs = append(errs, errors.New("queue wait: want a time above 0 for a queue that has places"))
+		errs = append(errs, errors.New("queue wait: must be a time above 0 for a queue that has places"))
 	}
 	if o.HTTP2 && o.KeepAlive < 0 {
-		errs = append(errs, errors.New("keep-alive: want no negative value with HTTP2"))
+		errs = append(errs, errors.New("keep-alive: must have no negative value with HTTP2"))
 	}
 	return errors.Join(errs...)
 }
@@ -195,7 +195,7 @@ func (o *Options) validateServers() error {
 	if len(servers) == 0 {
 		servers = []Server{{Address: o.Address}}
 	} else if o.Address != "" || o.TLS != nil {
-		return errors.New("address and TLS: want none beside servers")
+		return errors.New("address and TLS: must be none beside servers")
 	}
 	var errs []error
 	for _, s := range servers {
@@ -203,16 +203,16 @@ func (o *Options) validateServers() error {
 			errs = append(errs, s.validateFollowed())
 		} else if path, ok := strings.CutPrefix(s.Address, socketPrefix); ok {
 			if path == "" || s.TLS != nil {
-				errs = append(errs, fmt.Errorf("address %q: want a path behind unix:, and no TLS", s.Address))
+				errs = append(errs, fmt.Errorf("address %q: must be a path behind unix:, and no TLS", s.Address))
 			}
 		} else if _, _, err := net.SplitHostPort(s.Address); err != nil {
-			errs = append(errs, fmt.Errorf("address %q: want host:port: %w", s.Address, err))
+			errs = append(errs, fmt.Errorf("address %q: must be host:port: %w", s.Address, err))
 		}
 		if !unbroken(s.Host) {
-			errs = append(errs, fmt.Errorf("host of %s: want no space or control byte", s.Address))
+			errs = append(errs, fmt.Errorf("host of %s: must have no space or control byte", s.Address))
 		}
 		if s.Weight < 0 {
-			errs = append(errs, fmt.Errorf("weight of %s: want no negative value", s.Address))
+			errs = append(errs, fmt.Errorf("weight of %s: must have no negative value", s.Address))
 		}
 	}
 	errs = append(errs, o.validateEjection())
@@ -222,10 +222,10 @@ func (o *Options) validateServers() error {
 func (o *Options) validateEjection() error {
 	var errs []error
 	if e := o.Ejection; !e.Never() && (e.Backoff <= 0 || e.MaxBackoff < e.Backoff) {
-		errs = append(errs, errors.New("backoff of an ejection: want more than 0, and at most the maximum"))
+		errs = append(errs, errors.New("backoff of an ejection: must be more than 0, and at most the maximum"))
 	}
 	if e := o.Ejection; e.Ratio != 0 && (e.Ratio < 0 || e.Ratio > 1 || e.Window <= 0 || e.Requests <= 0 || e.Targets <= 0) {
-		errs = append(errs, errors.New("ratio of an ejection: want 0 to 1, with a window, requests and targets above 0"))
+		errs = append(errs, errors.New("ratio of an ejection: must be 0 to 1, with a window, requests and targets above 0"))
 	}
 	return errors.Join(errs...)
 }

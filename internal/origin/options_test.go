@@ -27,7 +27,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 	}
 	f(Options{}, "name", "address")
 	f(Options{Name: "app", Address: "host"}, "host:port")
-	f(Options{Name: "app", Address: "unix:"}, "want a path behind unix:")
+	f(Options{Name: "app", Address: "unix:"}, "must be a path behind unix:")
 	f(Options{Name: "app", Address: "host:1", IdleTimeout: -1, MaxConnections: -1}, "idle timeout", "maximum of connections")
 	f(Options{Name: "app", Address: "host:1", QueueRequests: 1}, "queue wait")
 	if _, err := New(Options{Name: "app", Address: "host:1"}); err != nil {

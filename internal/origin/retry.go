@@ -29,11 +29,11 @@ const retryLeast = 20
 func (r *Retry) validate() error {
 	for _, status := range r.Statuses {
 		if status < 500 || status > 599 {
-			return errors.New("retry: status " + strconv.Itoa(status) + ": want 500 to 599")
+			return errors.New("retry: status " + strconv.Itoa(status) + ": must be 500 to 599")
 		}
 	}
 	if !(r.Budget >= 0 && r.Budget <= 1) {
-		return errors.New("retry: want a budget from 0 to 1")
+		return errors.New("retry: needs a budget from 0 to 1")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (s *versionedOrigin) read(req *http.Request) error {
 		return err
 	}
 	if version < oldest {
-		return fmt.Errorf("got version %d, want %d or a later one: %d %v", version, oldest, res.StatusCode, res.Header)
+		return fmt.Errorf("got version %d, must be %d or a later one: %d %v", version, oldest, res.StatusCode, res.Header)
 	}
 	return nil
 }

@@ -72,8 +72,8 @@ type Variant struct {
 
 // Errors of Inspect: what is wrong with a Question.
 var (
-	ErrInspectMethod = errors.New("want a method such as GET or HEAD")
-	ErrInspectField  = errors.New("want header fields with a name and a value, such as Accept-Language: de")
+	ErrInspectMethod = errors.New("must be a method such as GET or HEAD")
+	ErrInspectField  = errors.New("must be header fields with a name and a value, such as Accept-Language: de")
 )
 
 // Inspect says what would become of a request now. It counts no sighting and keeps nothing from being evicted. It may wait for the disk.

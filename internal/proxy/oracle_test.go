@@ -135,7 +135,7 @@ func (l *changingOrigin) read(req *http.Request) (cut bool, err error) {
 		return false, err
 	}
 	if got, want := res.Header.Get("Set-Cookie"), "id="+req.Header.Get("X-Id"); got != "" && got != want {
-		return cut, fmt.Errorf("got the cookie %s, want %s or none", got, want)
+		return cut, fmt.Errorf("got the cookie %s, must be %s or none", got, want)
 	}
 	return cut, l.judge(req, res, body, cut)
 }

@@ -156,7 +156,7 @@ type learned struct {
 // New returns a Proxy.
 func New(o Options) (*Proxy, error) {
 	if o.Instance == "" {
-		return nil, errors.New("instance: want a name; without it every CDN-Loop would look like our own")
+		return nil, errors.New("instance: needs a name; without it every CDN-Loop would look like our own")
 	}
 	first, err := newSettings(&o, o.Live, nil)
 	if err != nil {

@@ -21,11 +21,11 @@ const (
 
 // Errors of Purge: what is wrong with a value.
 var (
-	ErrPurgeURL    = errors.New("want an absolute URL such as http://example.com/path?query")
-	ErrPurgePrefix = errors.New("want the beginning of an absolute URL, such as http://example.com/path/")
-	ErrPurgeHost   = errors.New("want a host such as example.com, with its port if that is not the default")
-	ErrPurgeTag    = errors.New("want a tag as in Surrogate-Key, Cache-Tag or Cache-Groups")
-	ErrPurgeBy     = errors.New("want url, prefix, host, tag or all")
+	ErrPurgeURL    = errors.New("must be an absolute URL such as http://example.com/path?query")
+	ErrPurgePrefix = errors.New("must be the beginning of an absolute URL, such as http://example.com/path/")
+	ErrPurgeHost   = errors.New("must be a host such as example.com, with its port if that is not the default")
+	ErrPurgeTag    = errors.New("must be a tag as in Surrogate-Key, Cache-Tag or Cache-Groups")
+	ErrPurgeBy     = errors.New("must be url, prefix, host, tag or all")
 )
 
 // Purge forgets what is stored under each value: by "url" all variants of an

@@ -116,7 +116,7 @@ func (p *Proxy) requestedSteps(x *exchange) (steps []purgeStep, err error) {
 		return nil, err
 	}
 	if (o.All || len(o.Tags)+len(o.SoftTags)+len(o.Prefixes) > 0) && !p.knowsSite(x) {
-		return nil, fmt.Errorf("host: %q: want the host that browsers ask for, as a purge reaches no other: nothing was stored for this one since the start", x.host)
+		return nil, fmt.Errorf("host: %q: must be the host that browsers ask for, as a purge reaches no other: nothing was stored for this one since the start", x.host)
 	}
 	for _, raw := range o.URLs {
 		target, err := wire.ParseTarget([]byte(raw), x.scheme, false, new([]byte))

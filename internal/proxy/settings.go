@@ -91,7 +91,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	}
 	s := &settings{Live: l, routes: routes, generated: fieldrules.OfTexts(&l.Generated), statusTrusted: forwarded.New(l.CacheStatusTrusted), purgeToken: sha256.Sum256([]byte(l.PurgeToken))}
 	if l.Top.Entries > 0 && l.Top.Window <= 0 {
-		return nil, fmt.Errorf("top: window %v: want more than 0", l.Top.Window)
+		return nil, fmt.Errorf("top: window %v: must be more than 0", l.Top.Window)
 	}
 	if before == nil {
 		before = &settings{}
@@ -120,7 +120,7 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
 		if r.SliceBytes < 0 || r.SliceBytes > o.MaxObjectBytes {
-			return nil, fmt.Errorf("route %s: slices of %d bytes: want at most %d, the size of the largest stored body", r.Name, r.SliceBytes, o.MaxObjectBytes)
+			return nil, fmt.Errorf("route %s: slices of %d bytes: must be at most %d, the size of the largest stored body", r.Name, r.SliceBytes, o.MaxObjectBytes)
 		}
 	}
 	compiled := make([]*route, len(routes))

@@ -243,7 +243,7 @@ func TestTheChartRefusesWhatCannotWork(t *testing.T) {
 			t.Errorf("got %v, %s, want %q", err, out, want)
 		}
 	}
-	f("config.origins: want one")
-	f("config.metrics.address: want one", usualValues, "config: {metrics: {address: \"\"}}\n")
-	f("config.cache.disk.path: want one path", usualValues, "config: {cache: {disk: {path: [/a, /b]}}}\n")
+	f("config.origins: needs one")
+	f("config.metrics.address: needs one", usualValues, "config: {metrics: {address: \"\"}}\n")
+	f("config.cache.disk.path: must be one path", usualValues, "config: {cache: {disk: {path: [/a, /b]}}}\n")
 }

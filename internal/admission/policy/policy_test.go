@@ -33,7 +33,7 @@ func TestParseNamesTheValueAndTheChoices(t *testing.T) {
 			t.Errorf("Parse(%q): got no error", name)
 			continue
 		}
-		if want := `"` + name + `": want always, second-hit, counting, chance or never`; !strings.Contains(err.Error(), want) {
+		if want := `"` + name + `": must be always, second-hit, counting, chance or never`; !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): got %q, want it to contain %q", name, err, want)
 		}
 	}

@@ -143,7 +143,7 @@ func (r Request) solveOne(l Layout, bits uint64, p float64) (f Filter, err error
 		return f, fmt.Errorf("%s: %w: %s", l.Name, errNoFilter, whyNoFilter(bits, r.Rate))
 	}
 	if f.Bits = l.Bits(f.Units, f.Hashes); f.Bits > MaxNumber {
-		return f, fmt.Errorf("%s: %w: it takes more than 2^50 bits, want a higher rate or fewer keys", l.Name, errNoFilter)
+		return f, fmt.Errorf("%s: %w: it takes more than 2^50 bits, needs a higher rate or fewer keys", l.Name, errNoFilter)
 	}
 	f.Rate = l.Rate(f.Units, f.Hashes, f.Keys)
 	return f, nil
@@ -152,10 +152,10 @@ func (r Request) solveOne(l Layout, bits uint64, p float64) (f Filter, err error
 func whyNoFilter(bits uint64, rate float64) string {
 	switch {
 	case bits == 0:
-		return "the rate is out of reach within 2^34 cells, want a higher one or fewer keys"
+		return "the rate is out of reach within 2^34 cells, needs a higher one or fewer keys"
 	case rate == 0:
 		return "the memory is less than one block"
 	default:
-		return "the memory holds no key at this rate, want more or a higher rate"
+		return "the memory holds no key at this rate, needs more or a higher rate"
 	}
 }

@@ -209,13 +209,13 @@ func TestFiltersThatDifferAreNotMerged(t *testing.T) {
 		change(&p)
 		return p
 	}
-	f(with(func(p *Params) { p.Cells = 2048 }), "cells: 2048: want 1024")
-	f(with(func(p *Params) { p.Probes = 6 }), "probes: 6: want 5")
-	f(with(func(p *Params) { p.Rule = bloom.RuleDouble }), "rule: double: want enhanced")
-	f(with(func(p *Params) { p.Folds = 0 }), "folds: 0: want 1")
-	f(with(func(p *Params) { p.Seed = 8 }), "seed: 8: want 7")
+	f(with(func(p *Params) { p.Cells = 2048 }), "cells: 2048: must be 1024")
+	f(with(func(p *Params) { p.Probes = 6 }), "probes: 6: must be 5")
+	f(with(func(p *Params) { p.Rule = bloom.RuleDouble }), "rule: double: must be enhanced")
+	f(with(func(p *Params) { p.Folds = 0 }), "folds: 0: must be 1")
+	f(with(func(p *Params) { p.Seed = 8 }), "seed: 8: must be 7")
 	f(Params{Cells: 64, Probes: 1, Rule: bloom.RuleSquare, Folds: 0, Seed: 1},
-		"cells: 64: want 1024", "probes: 1: want 5", "rule: square: want enhanced", "folds: 0: want 1", "seed: 1: want 7")
+		"cells: 64: must be 1024", "probes: 1: must be 5", "rule: square: must be enhanced", "folds: 0: must be 1", "seed: 1: must be 7")
 }
 
 // Keys added to either filter before Union began are all in; Adds beside it

@@ -41,7 +41,7 @@ type DecodeError struct {
 
 // Error returns what is wrong, the value and what is wanted, in this order.
 func (e *DecodeError) Error() string {
-	return fmt.Sprintf("decode a bloom filter: %s: %v: want %v", e.What, e.Got, e.Want)
+	return fmt.Sprintf("decode a bloom filter: %s: %v: must be %v", e.What, e.Got, e.Want)
 }
 
 // AppendBinary appends the binary form to b and returns it: a header of

@@ -40,7 +40,7 @@ func ExampleFilter_Union() {
 
 	// Output:
 	// <nil> true
-	// union of two filters: seed: 2: want 1
+	// union of two filters: seed: 2: must be 1
 }
 
 func ExampleFilter_Halved() {
@@ -68,7 +68,7 @@ func ExampleFilter_UnmarshalBinary() {
 
 	// Output:
 	// <nil> true
-	// decode a bloom filter: length: 100: want 172
+	// decode a bloom filter: length: 100: must be 172
 }
 
 func ExamplePartitioned() {

@@ -96,11 +96,11 @@ func TestParamsForNamesTheBadFigure(t *testing.T) {
 			}
 		}
 	}
-	f(0, 0.01, "keys: 0: want a number above 0")
-	f(1, 0, "false_positive_rate: 0: want a ratio above 0 and below 1")
-	f(1, 1, "false_positive_rate: 1: want a ratio above 0 and below 1")
-	f(1<<40, 0.01, "keys: 1099511627776: want a filter of at most 17179869184 bits; fewer keys or a higher false_positive_rate")
-	f(1<<63, 0.01, "keys: 9223372036854775808: want a filter of at most 17179869184 bits; fewer keys or a higher false_positive_rate")
+	f(0, 0.01, "keys: 0: must be a number above 0")
+	f(1, 0, "false_positive_rate: 0: must be a ratio above 0 and below 1")
+	f(1, 1, "false_positive_rate: 1: must be a ratio above 0 and below 1")
+	f(1<<40, 0.01, "keys: 1099511627776: must be a filter of at most 17179869184 bits; fewer keys or a higher false_positive_rate")
+	f(1<<63, 0.01, "keys: 9223372036854775808: must be a filter of at most 17179869184 bits; fewer keys or a higher false_positive_rate")
 }
 
 func TestParamsForAFewKeysIsTheSmallestFilter(t *testing.T) {

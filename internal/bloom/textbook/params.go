@@ -104,7 +104,7 @@ type MismatchError struct {
 
 // Error returns parameter, value and what is wanted, in this order.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s: %v: want %v", e.Param, e.Got, e.Want)
+	return fmt.Sprintf("%s: %v: must be %v", e.Param, e.Got, e.Want)
 }
 
 // match returns nil or every difference of got, each a *MismatchError.

@@ -23,12 +23,12 @@ func TestParamsNameEveryFault(t *testing.T) {
 	f(kindFilter, Params{Cells: bloom.MaxCells, Probes: 64, Rule: bloom.RuleSquare, Seed: 1}, "")
 	f(kindFilter, Params{Cells: bloom.MaxCells >> 20, Probes: 1, Folds: 20}, "")
 	f(kindPartitioned, Params{Cells: bloom.MaxCells / 64, Probes: 64}, "")
-	f(kindFilter, Params{}, "cells: 0: want 64 to 17179869184\nprobes: 0: want 1 to 64")
+	f(kindFilter, Params{}, "cells: 0: must be 64 to 17179869184\nprobes: 0: must be 1 to 64")
 	f(kindFilter, Params{Cells: bloom.MaxCells + 1, Probes: 65, Rule: 3, Folds: -1},
-		"cells: 17179869185: want 64 to 17179869184\nprobes: 65: want 1 to 64\nrule: 3: want 0 to 2")
-	f(kindFilter, Params{Cells: bloom.MaxCells, Probes: 1, Folds: 1}, "folds: 1: want 0 or more, from at most 17179869184 cells")
-	f(kindFilter, Params{Cells: 64, Probes: 1, Folds: 29}, "folds: 29: want 0 or more, from at most 17179869184 cells")
-	f(kindPartitioned, Params{Cells: bloom.MaxCells / 2, Probes: 3}, "probes: 3: want rows of at most 17179869184 bits together")
+		"cells: 17179869185: must be 64 to 17179869184\nprobes: 65: must be 1 to 64\nrule: 3: must be 0 to 2")
+	f(kindFilter, Params{Cells: bloom.MaxCells, Probes: 1, Folds: 1}, "folds: 1: must be 0 or more, from at most 17179869184 cells")
+	f(kindFilter, Params{Cells: 64, Probes: 1, Folds: 29}, "folds: 29: must be 0 or more, from at most 17179869184 cells")
+	f(kindPartitioned, Params{Cells: bloom.MaxCells / 2, Probes: 3}, "probes: 3: must be rows of at most 17179869184 bits together")
 }
 
 func TestParamsAreWhatTheFilterWasMadeWith(t *testing.T) {

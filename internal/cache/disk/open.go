@@ -116,7 +116,7 @@ func readHeader(path string) (layout.Header, error) {
 // suits returns ErrTooSmall if MaxBytes has no room for the segments of a directory with this head.
 func (o Options) suits(h layout.Header) error {
 	if least := segmentsToWork * h.SegmentBytes; o.MaxBytes < least {
-		return fmt.Errorf("%w: %d: want at least %d", ErrTooSmall, o.MaxBytes, least)
+		return fmt.Errorf("%w: %d: must be at least %d", ErrTooSmall, o.MaxBytes, least)
 	}
 	return nil
 }

@@ -84,14 +84,14 @@ var ErrOptions = errors.New("disk: option out of range")
 // filled returns o with its defaults, or an error that names the options out of range.
 func (o Options) filled() (Options, error) {
 	if o.MaxBytes < MinBytes {
-		return o, fmt.Errorf("%w: MaxBytes %d: want at least %d", ErrOptions, o.MaxBytes, MinBytes)
+		return o, fmt.Errorf("%w: MaxBytes %d: must be at least %d", ErrOptions, o.MaxBytes, MinBytes)
 	}
 	for name, n := range map[string]int64{
 		"MaxObjectBytes": o.MaxObjectBytes, "MinFree": o.MinFree, "WriteRate": o.WriteRate, "MeanObjectBytes": o.MeanObjectBytes,
 		"QueueBytes": o.QueueBytes, "SweepRate": o.SweepRate, "ScrubRate": o.ScrubRate, "Reads": int64(o.Reads), "ReadWait": int64(o.ReadWait), "ReadDeadline": int64(o.ReadDeadline), "Deadline": int64(o.Deadline),
 	} {
 		if n < 0 {
-			return o, fmt.Errorf("%w: %s %d: want none below 0", ErrOptions, name, n)
+			return o, fmt.Errorf("%w: %s %d: must be none below 0", ErrOptions, name, n)
 		}
 	}
 	o.MaxObjectBytes = min(or(o.MaxObjectBytes, 1<<30), o.MaxBytes/8)

@@ -30,7 +30,7 @@ func or(n, byDefault int, name string) int {
 	case n == 0:
 		return byDefault
 	case n < 0 || n > maxMarks:
-		panic(fmt.Sprintf("purge: %s is %d: want 1 to %d, or 0 for %d", name, n, maxMarks, byDefault))
+		panic(fmt.Sprintf("purge: %s is %d: must be 1 to %d, or 0 for %d", name, n, maxMarks, byDefault))
 	}
 	return n
 }

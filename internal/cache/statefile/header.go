@@ -33,7 +33,7 @@ type VersionError struct {
 
 // Error names both versions.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("state file of version %d: want version %d", e.Got, e.Want)
+	return fmt.Sprintf("state file of version %d: must be version %d", e.Got, e.Want)
 }
 
 // MaxBytes bounds the content of one file, so that a wrong path is refused and not

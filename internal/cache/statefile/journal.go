@@ -127,7 +127,7 @@ func (j *Journal) begin(format Format, write func(add func(record []byte) error)
 // frame appends record to b in the format of the file.
 func (j *Journal) frame(b, record []byte) ([]byte, error) {
 	if len(record) == 0 || len(record) > MaxRecordBytes {
-		return nil, fmt.Errorf("%w: a record of %d bytes: want 1 to %d", ErrTooLarge, len(record), MaxRecordBytes)
+		return nil, fmt.Errorf("%w: a record of %d bytes: must be 1 to %d", ErrTooLarge, len(record), MaxRecordBytes)
 	}
 	table := castagnoli()
 	var head [recordHeadBytes]byte

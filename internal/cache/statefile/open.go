@@ -78,7 +78,7 @@ func verify(f *os.File, named os.FileInfo) (*File, error) {
 	case h.length > MaxBytes:
 		return nil, ErrTooLarge
 	case info.Size() != headerBytes+int64(h.length):
-		return nil, fmt.Errorf("%w: %d bytes of content: want %d", ErrTorn, info.Size()-headerBytes, h.length)
+		return nil, fmt.Errorf("%w: %d bytes of content: must be %d", ErrTorn, info.Size()-headerBytes, h.length)
 	}
 	content := io.NewSectionReader(f, headerBytes, int64(h.length))
 	sum := crc32.New(castagnoli())
@@ -86,7 +86,7 @@ func verify(f *os.File, named os.FileInfo) (*File, error) {
 		return nil, err
 	}
 	if sum.Sum32() != h.sum {
-		return nil, fmt.Errorf("%w: checksum %08x: want %08x", ErrTorn, sum.Sum32(), h.sum)
+		return nil, fmt.Errorf("%w: checksum %08x: must be %08x", ErrTorn, sum.Sum32(), h.sum)
 	}
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return nil, err

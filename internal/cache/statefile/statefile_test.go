@@ -405,7 +405,7 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 	if !errors.As(err, &got) || *got != (VersionError{Got: version + 1, Want: version}) {
 		t.Errorf("got %v, want a VersionError with both versions", err)
 	}
-	if want := "state file of version 2: want version 1"; !strings.Contains(err.Error(), want) {
+	if want := "state file of version 2: must be version 1"; !strings.Contains(err.Error(), want) {
 		t.Errorf("got %q, want it to contain %q", err, want)
 	}
 }

@@ -92,15 +92,15 @@ func Load(pairs []Pair) ([]*tls.Certificate, error) {
 func load(p Pair) (*tls.Certificate, *PairError) {
 	chain, err := readRegular(p.Certificate)
 	if err != nil {
-		return nil, &PairError{Err: fmt.Errorf("want a file with a certificate: %w", err)}
+		return nil, &PairError{Err: fmt.Errorf("must be a file with a certificate: %w", err)}
 	}
 	key, err := readRegular(p.Key)
 	if err != nil {
-		return nil, &PairError{Key: true, Err: fmt.Errorf("want a file with the key: %w", err)}
+		return nil, &PairError{Key: true, Err: fmt.Errorf("must be a file with the key: %w", err)}
 	}
 	c, err := tls.X509KeyPair(chain, key)
 	if err != nil {
-		return nil, &PairError{Err: fmt.Errorf("want a certificate and its key, in PEM: %w", err)}
+		return nil, &PairError{Err: fmt.Errorf("must be a certificate and its key, in PEM: %w", err)}
 	}
 	return &c, nil
 }

@@ -43,7 +43,7 @@ func inherit(files []*os.File) (*Inherited, error) {
 				_ = rest.Close()
 			}
 			in.Close()
-			return nil, fmt.Errorf("inherited socket %d (%s): %w: want a listening stream socket", i, f.Name(), err)
+			return nil, fmt.Errorf("inherited socket %d (%s): %w: must be a listening stream socket", i, f.Name(), err)
 		}
 		in.left = append(in.left, ln)
 	}

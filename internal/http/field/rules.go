@@ -45,9 +45,9 @@ type RuleError struct {
 
 func (e *RuleError) Error() string {
 	if e.Name == "" {
-		return fmt.Sprintf("%s: want %s", e.Rule, e.Want)
+		return fmt.Sprintf("%s: must be %s", e.Rule, e.Want)
 	}
-	return fmt.Sprintf("%s: %q: want %s", e.Rule, e.Name, e.Want)
+	return fmt.Sprintf("%s: %q: must be %s", e.Rule, e.Name, e.Want)
 }
 
 // NewRules returns the rules that remove fields by name and set others to a literal
@@ -151,7 +151,7 @@ func (r *Rules) put(name, value string) (want string) {
 	case r.reserved(canonical):
 		return wantUnreserved
 	case r.values[canonical] != nil:
-		return "each field once, whatever its case"
+		return "listed once, whatever its case"
 	case r.removed.whole[canonical]:
 		return "the field here or under remove, not both"
 	case value == "" || len(value) > maxValueBytes || !ValidValue(value) || strings.Trim(value, " \t") != value:

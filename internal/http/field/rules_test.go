@@ -82,7 +82,7 @@ func TestNewRulesSaysAllThatIsWrong(t *testing.T) {
 	}
 	for _, e := range joined.Unwrap() {
 		var rule *RuleError
-		if !errors.As(e, &rule) || !strings.Contains(e.Error(), "want") {
+		if !errors.As(e, &rule) || !strings.Contains(e.Error(), "must be ") {
 			t.Fatalf("got %v", e)
 		}
 		got = append(got, rule.Rule+" "+rule.Name)

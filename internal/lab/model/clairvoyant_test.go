@@ -79,7 +79,7 @@ func TestTheClairvoyantWantsAFutureAndNothingThatDoesNotMatter(t *testing.T) {
 	if err == nil {
 		t.Fatal("got no error")
 	}
-	for _, want := range []string{"policy: second-hit: want always", "stage: 10 bytes: want 0", "disk: 4194304 bytes: want 0"} {
+	for _, want := range []string{"policy: second-hit: must be always", "stage: 10 bytes: must be 0", "disk: 4194304 bytes: must be 0"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("got %q, want %q in it", err, want)
 		}

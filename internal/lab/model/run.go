@@ -88,7 +88,7 @@ func NewOf(s Setting, in Input) (*Run, error) {
 	}
 	objects := in.Objects
 	if len(objects) >= math.MaxUint32 {
-		return nil, fmt.Errorf("model a cache: %d objects: want fewer than 2^32-1", len(objects))
+		return nil, fmt.Errorf("model a cache: %d objects: must be fewer than 2^32-1", len(objects))
 	}
 	if s.Eviction == Clairvoyant && in.Future == nil {
 		return nil, errors.New("model a cache: no future: clairvoyant wants that of the requests")
@@ -113,7 +113,7 @@ func NewOf(s Setting, in Input) (*Run, error) {
 
 func newStorage(s Setting, in Input) (storage, error) {
 	if s.DiskBytes > 0 && in.Lifetimes != nil {
-		return nil, errors.New("lifetimes: want none with a disk")
+		return nil, errors.New("lifetimes: must be none with a disk")
 	}
 	if s.DiskBytes > 0 {
 		return newTiers(s, in)

@@ -213,7 +213,7 @@ func (s Setting) checkRotation(wrong wrongFunc) {
 		wrong("rotate_keys", s.RotateKeys, "a number of keys, or 0 for never")
 	}
 	if s.Fitted && (s.RotateRequests > 0 || s.RotateKeys > 0) {
-		wrong("rotation", "fitted", "no number of requests or keys beside it")
+		wrong("rotation", "fitted", "without a number of requests or keys beside it")
 	}
 	if s.rotates() && (s.Generations < bloom.MinGenerations || s.Generations > bloom.MaxGenerations) {
 		wrong("generations", s.Generations, fmt.Sprintf("%d to %d", bloom.MinGenerations, bloom.MaxGenerations))

@@ -82,7 +82,7 @@ func (o Options) Validate() error {
 	}
 	for i, r := range o.Rules {
 		if slices.Contains(o.Rules[:i], r) {
-			wrong("policies", name(r), "each rule once")
+			wrong("policies", name(r), "listed once")
 		}
 		errs = append(errs, o.checkRule(r))
 	}

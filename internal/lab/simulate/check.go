@@ -42,7 +42,7 @@ func (g Grid) checkUnused() error {
 		}
 	}
 	if g.Exact && len(g.FalsePositiveRates) > 0 {
-		return &GridError{"false-positive-rate", strconv.FormatFloat(g.FalsePositiveRates[0], 'g', -1, 64), "no --exact: sets do not err"}
+		return &GridError{"false-positive-rate", strconv.FormatFloat(g.FalsePositiveRates[0], 'g', -1, 64), "without --exact: sets do not err"}
 	}
 	if !slices.ContainsFunc(policies, policy.Policy.Remembers) {
 		if err := g.checkUnusedWindow(); err != nil {

@@ -47,7 +47,7 @@ func ParseGoal(text string) (Goal, error) {
 			return g, nil
 		}
 	}
-	return 0, fmt.Errorf("want %s", strings.Join(Goals(), ", "))
+	return 0, fmt.Errorf("must be %s", strings.Join(Goals(), ", "))
 }
 
 // Rule describes what the goal selects, for a reader.

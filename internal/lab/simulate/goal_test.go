@@ -81,7 +81,7 @@ func TestGoalsHaveNamesAndRules(t *testing.T) {
 			t.Errorf("%s: got the rule %q", name, rule)
 		}
 	}
-	if _, err := ParseGoal("cheap"); err == nil || err.Error() != "want fewest_writes, balanced, most_hits" {
+	if _, err := ParseGoal("cheap"); err == nil || err.Error() != "must be fewest_writes, balanced, most_hits" {
 		t.Errorf("cheap: got %v", err)
 	}
 	if got := Balanced.Rule(); !strings.Contains(got, "within 2 points") || !strings.Contains(got, "at most 10% more") {

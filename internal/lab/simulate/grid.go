@@ -175,7 +175,7 @@ type GridError struct {
 }
 
 // Error returns setting, value and what is wanted, in this order.
-func (e *GridError) Error() string { return e.Setting + " " + e.Value + ": want " + e.Want }
+func (e *GridError) Error() string { return e.Setting + " " + e.Value + ": must be " + e.Want }
 
 // IsFlag reports whether Setting is the name of one flag.
 func (e *GridError) IsFlag() bool { return e.Setting != "grid" && e.Setting != "rotation" }

@@ -201,20 +201,20 @@ func TestALimitOfObjectsThatTheProxyRefuses(t *testing.T) {
 		}
 		f(of(0, 16*mib, 0, 0), 4*mib, 0, "")
 		f(of(4*mib, 16*mib, 0, 0), 4*mib, 0, "")
-		f(of(4*mib+1, 16*mib, 0, 0), 0, 0, "max-object 4194305 bytes: want at most 4194304 bytes, a quarter of the capacity without the stage, as the proxy")
+		f(of(4*mib+1, 16*mib, 0, 0), 0, 0, "max-object 4194305 bytes: must be at most 4194304 bytes, a quarter of the capacity without the stage, as the proxy")
 		f(of(3*mib, 16*mib, 4*mib, 0), 3*mib, 0, "")
-		f(of(3*mib+1, 16*mib, 4*mib, 0), 0, 0, "want at most 3145728 bytes")
+		f(of(3*mib+1, 16*mib, 4*mib, 0), 0, 0, "must be at most 3145728 bytes")
 		// With a disk the limit is the disk's; in memory it is that of the proxy's default.
 		f(of(0, 16*mib, 0, 64*mib), 4*mib, 8*mib, "")
 		f(of(mib, 16*mib, 0, 64*mib), mib, mib, "")
 		f(of(8*mib, 16*mib, 0, 64*mib), 4*mib, 8*mib, "")
-		f(of(8*mib+1, 16*mib, 0, 64*mib), 0, 0, "want at most 8388608 bytes, an eighth of the disk, as the proxy")
+		f(of(8*mib+1, 16*mib, 0, 64*mib), 0, 0, "must be at most 8388608 bytes, an eighth of the disk, as the proxy")
 		// Other simulators know no limit.
 		if e == model.LRU || e == model.S3FIFO {
 			f(of(1<<40, 16*mib, 0, 0), 16*mib, 0, "")
 			f(of(64*mib, 16*mib, 4*mib, 64*mib), 12*mib, 8*mib, "")
 		} else {
-			f(of(1<<40, 16*mib, 0, 0), 0, 0, "want at most 4194304 bytes")
+			f(of(1<<40, 16*mib, 0, 0), 0, 0, "must be at most 4194304 bytes")
 		}
 	}
 }
@@ -229,16 +229,16 @@ func TestGridThatCannotWorkSaysWhy(t *testing.T) {
 	}
 	hour := Rotation{Unit: ByTime, Every: time.Hour}
 	f(Grid{Rotations: []Rotation{hour}}, facts, false,
-		"rotate-every 1h: want a log with times, in 99 of 100 lines; this one has none or too few, so give --rotate-keys or --rotate-requests")
-	f(Grid{Rotations: []Rotation{{}}}, facts, true, "rotation never: want a rotation, or --exact: a filter that never forgets fills up")
-	f(Grid{Stages: []Amount{{Bytes: 76_000}}}, facts, true, "stage 74 KiB: want at most half of the capacity, here 73 KiB")
+		"rotate-every 1h: must be a log with times, in 99 of 100 lines; this one has none or too few, so give --rotate-keys or --rotate-requests")
+	f(Grid{Rotations: []Rotation{{}}}, facts, true, "rotation never: must be a rotation, or --exact: a filter that never forgets fills up")
+	f(Grid{Stages: []Amount{{Bytes: 76_000}}}, facts, true, "stage 74 KiB: must be at most half of the capacity, here 73 KiB")
 	f(Grid{Capacities: []Amount{{Percent: 5}}}, trace.Facts{Requests: 1, Objects: 1, UniqueBytes: 10}, true,
-		"capacity 5%: want more than 0 bytes, such as a size; this log has 10 unique bytes")
+		"capacity 5%: must be more than 0 bytes, such as a size; this log has 10 unique bytes")
 	many := Grid{Generations: []int{2, 3, 4}, FalsePositiveRates: make([]float64, 28)}
-	f(many, facts, true, "grid of 673 settings: want at most 500; give fewer values to try")
+	f(many, facts, true, "grid of 673 settings: must be at most 500; give fewer values to try")
 	// However many that were, they are not multiplied out.
 	huge := Grid{Generations: make([]int, 1e5), FalsePositiveRates: make([]float64, 1e5), Capacities: make([]Amount, 1e5)}
-	f(huge, facts, true, "grid of "+fmt.Sprintf("%.0f", 1e5*(1+4*2*1e10))+" settings: want at most 500; give fewer values to try")
+	f(huge, facts, true, "grid of "+fmt.Sprintf("%.0f", 1e5*(1+4*2*1e10))+" settings: must be at most 500; give fewer values to try")
 }
 
 func TestCountOfSettingsIsTheirNumber(t *testing.T) {

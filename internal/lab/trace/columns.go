@@ -91,12 +91,12 @@ func numberedColumns(split splitter, f *Fields) (*columns, error) {
 		}
 		n, err := strconv.Atoi(name)
 		if err != nil || n < 1 || n > maxColumns {
-			return nil, fmt.Errorf("column %s of %s: want 1 to %d", name, role(r), maxColumns)
+			return nil, fmt.Errorf("column %s of %s: must be 1 to %d", name, role(r), maxColumns)
 		}
 		c.at[r], c.count = n-1, max(c.count, n)
 	}
 	if c.at[roleTarget] < 0 && c.at[roleRequest] < 0 || c.at[roleBytes] < 0 {
-		return nil, errors.New("columns by number: want those of target and of bytes")
+		return nil, errors.New("columns by number: must be those of target and of bytes")
 	}
 	return c, nil
 }

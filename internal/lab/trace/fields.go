@@ -11,7 +11,7 @@ import (
 // Check refuses fields beside a format that names its fields itself.
 func (f *Fields) Check(format string) error {
 	if f.given() && format != "" && format != formatJSON && format != formatTSV && format != formatCSV {
-		return fmt.Errorf("%s: want no other format than json, tsv or csv: %s names its fields itself", f, format)
+		return fmt.Errorf("%s: must have no other format than json, tsv or csv: %s names its fields itself", f, format)
 	}
 	return nil
 }

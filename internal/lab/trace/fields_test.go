@@ -66,22 +66,22 @@ func TestFieldsThatAreNotThereAreSaid(t *testing.T) {
 	f("target=u,bytes=n", "", "u,size\n/a,5\n", `no column "n"`)
 	f("target=u,host=h", "", "u,size\n/a,5\n", `no column "h"`)
 	f("target=u", "", "u\tx\n/a\t5\n", `no column "bytes", nor one of its other names`)
-	f("target=1,host=2", "", "/a,5\n", "want those of target and of bytes")
-	f("target=1,bytes=0", "", "/a,5\n", "column 0 of bytes: want 1 to 1000")
+	f("target=1,host=2", "", "/a,5\n", "must be those of target and of bytes")
+	f("target=1,bytes=0", "", "/a,5\n", "column 0 of bytes: must be 1 to 1000")
 	f("target=u,bytes=n", formatJSON, "u,n\n/a,5\n", `the field "n" (bytes), "u" (target)`)
 	f("target=u,bytes=n", formatCSV, `{"u":"/a","n":5}`, "rules of quoting")
-	f("target=u,bytes=n", formatCombined, "1 2 3\n", "target=u,bytes=n: want no other format than json, tsv or csv: combined names its fields itself")
+	f("target=u,bytes=n", formatCombined, "1 2 3\n", "target=u,bytes=n: must have no other format than json, tsv or csv: combined names its fields itself")
 	f("target=u,bytes=n", "", "{\n\"u\": \"/a\",\n\"n\": 5\n}\n", "jq -c")
 	f("target=u,bytes=n", "", "", "no usable request")
 
 	for text, want := range map[string]string{
-		"target":              `"target": want ROLE=FIELD with a role of target, host, bytes, status, method, time, date, query, request, such as`,
-		"size=n":              `"size=n": want ROLE=FIELD`,
-		"target=":             `"target=": want ROLE=FIELD`,
+		"target":              `"target": must be ROLE=FIELD with a role of target, host, bytes, status, method, time, date, query, request, such as`,
+		"size=n":              `"size=n": must be ROLE=FIELD`,
+		"target=":             `"target=": must be ROLE=FIELD`,
 		"target=a,target=b":   "target is given twice",
 		"target=a,bytes=a":    `the field "a" is given twice`,
-		"":                    "want ROLE=FIELD",
-		"target=\x1b[2J,host": `"host": want`,
+		"":                    "must be ROLE=FIELD",
+		"target=\x1b[2J,host": `"host": must be`,
 	} {
 		var fields Fields
 		if err := fields.Set(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") {

@@ -120,7 +120,7 @@ func formatOf(name string) (format, error) {
 			return f, nil
 		}
 	}
-	return format{}, fmt.Errorf("unknown format %q: want %s", name, strings.Join(Formats(), ", "))
+	return format{}, fmt.Errorf("unknown format %q: must be %s", name, strings.Join(Formats(), ", "))
 }
 
 // field returns the first word of s and the rest; the word is empty if there is none.

@@ -144,7 +144,7 @@ func TestUnusableTraceIsAnErrorThatSaysWhy(t *testing.T) {
 	f("no bytes", "url,b\n1,2\n", formatCSV, `no column "bytes"`)
 	f("unquoted header", `url,"bytes`+"\n", formatCSV, "rules of quoting")
 	f("endless header", strings.Repeat("x", maxLineBytes+1), formatCSV, "read the header line")
-	f("unknown format", "1 2 3\n", "xml", `unknown format "xml": want seq, combined, tsv, csv, json, caddy, squid, w3c`)
+	f("unknown format", "1 2 3\n", "xml", `unknown format "xml": must be seq, combined, tsv, csv, json, caddy, squid, w3c`)
 	if _, err := Read(t.Context(), nil, Options{}); err == nil {
 		t.Error("no path: got no error")
 	}

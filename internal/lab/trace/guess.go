@@ -23,12 +23,12 @@ func fitsEnough(fit, lines int) bool {
 }
 
 var (
-	errFormat = errors.New("format not recognised: want lines of `seq id size`, an Apache or nginx access log, one of Envoy, HAProxy, Traefik, " +
+	errFormat = errors.New("format not recognised: must be lines of `seq id size`, an Apache or nginx access log, one of Envoy, HAProxy, Traefik, " +
 		"Caddy in JSON, Squid (native), CloudFront or W3C extended, of Amazon's, Cloudflare's or Google's load balancers, our own log in JSON, " +
 		"or TSV or CSV with a header line; --format takes one for certain, and --fields target=NAME,bytes=NAME reads JSON, TSV or CSV with other names")
 	errDistribution = errors.New("this is a popularity distribution (blocks of `size share`), not a sequence of requests: " +
 		"popularity:FILE makes requests up from it")
-	errManyLines = errors.New("a JSON value goes over several lines: want one object a line, as `jq -c .` writes it, of a list `jq -c '.[]'`")
+	errManyLines = errors.New("a JSON value goes over several lines: must be one object a line, as `jq -c .` writes it, of a list `jq -c '.[]'`")
 )
 
 // guess is a format, and how well it fits.

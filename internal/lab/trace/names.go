@@ -58,7 +58,7 @@ func (f *Fields) Set(text string) error {
 		r := roleOf(what)
 		switch {
 		case !ok || name == "" || r == roles:
-			return fmt.Errorf("%q: want ROLE=FIELD with a role of %s, such as target=url,bytes=size", printable(pair), strings.Join(FieldRoles(), ", "))
+			return fmt.Errorf("%q: must be ROLE=FIELD with a role of %s, such as target=url,bytes=size", printable(pair), strings.Join(FieldRoles(), ", "))
 		case f.of[r] != "":
 			return fmt.Errorf("%s is given twice", r)
 		case slices.Contains(f.of[:], name):

@@ -61,7 +61,7 @@ func newPopularity(spec string, seed uint64) (*popularity, error) {
 
 func (p *popularity) prepare(settings string) error {
 	if p.path == "" {
-		return errors.New("want popularity:FILE, a file of blocks of `size share`")
+		return errors.New("must be popularity:FILE, a file of blocks of `size share`")
 	}
 	if err := eachSetting(settings, p.set); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (p *popularity) prepare(settings string) error {
 		return err
 	}
 	if n := p.total(); n > maxMadeUpRequests {
-		return fmt.Errorf("%d requests for %d objects, want at most %d: lower objects or max-count", n, p.objects, maxMadeUpRequests)
+		return fmt.Errorf("%d requests for %d objects, must be at most %d: lower objects or max-count", n, p.objects, maxMadeUpRequests)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (p *popularity) set(key, value string) (err error) {
 	case "arrivals":
 		p.arrivals = value
 		if value != arriveEvenly && value != arriveInBursts {
-			err = errors.New("want even or bursty")
+			err = errors.New("must be even or bursty")
 		}
 	case "max-count":
 		p.maxCount, err = settingCount(value, maxMadeUpRequests)
@@ -98,7 +98,7 @@ func (p *popularity) set(key, value string) (err error) {
 	case "seed":
 		p.seed, err = settingSeed(value)
 	default:
-		err = errors.New("unknown key: want objects, arrivals, max-count, max-size or seed")
+		err = errors.New("unknown key: must be objects, arrivals, max-count, max-size or seed")
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (p *popularity) read(lines *bufio.Scanner) error {
 		case 2:
 			sum, err = p.addClass(count, sum, words[0], words[1])
 		default:
-			err = errors.New("want `count`, or `size share`")
+			err = errors.New("must be `count`, or `size share`")
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
@@ -142,11 +142,11 @@ func (p *popularity) addClass(count int, sum float64, size, share string) (float
 	}
 	kB, err := strconv.ParseFloat(size, 64)
 	if err != nil || !(kB >= 0) {
-		return 0, fmt.Errorf("size %q: want 0 kB or more", size)
+		return 0, fmt.Errorf("size %q: must be 0 kB or more", size)
 	}
 	x, err := strconv.ParseFloat(share, 64)
 	if err != nil || !(x >= 0 && x <= 1) {
-		return 0, fmt.Errorf("share %q: want 0 to 1", share)
+		return 0, fmt.Errorf("share %q: must be 0 to 1", share)
 	}
 	sum += x
 	p.classes = append(p.classes, class{

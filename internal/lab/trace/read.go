@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-var errFolder = errors.New("this is a folder, want a file")
+var errFolder = errors.New("this is a folder, must be a file")
 
 // Options says how to read. With the zero value everything is detected.
 type Options struct {

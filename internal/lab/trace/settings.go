@@ -38,7 +38,7 @@ func eachSetting(spec string, set func(key, value string) error) error {
 	for pair := range strings.SplitSeq(spec, ",") {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			return fmt.Errorf("%q: want KEY=VALUE", pair)
+			return fmt.Errorf("%q: must be KEY=VALUE", pair)
 		}
 		if err := set(key, value); err != nil {
 			return fmt.Errorf("%s=%s: %w", printable(key), printable(value), err)
@@ -50,7 +50,7 @@ func eachSetting(spec string, set func(key, value string) error) error {
 func settingCount(s string, most int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("want 1 to %d", most)
+		return 0, fmt.Errorf("must be 1 to %d", most)
 	}
 	return n, nil
 }
@@ -58,7 +58,7 @@ func settingCount(s string, most int) (int, error) {
 func settingWithin(s string, least, most float64) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(x >= least && x <= most) {
-		return 0, fmt.Errorf("want %g to %g", least, most)
+		return 0, fmt.Errorf("must be %g to %g", least, most)
 	}
 	return x, nil
 }
@@ -66,7 +66,7 @@ func settingWithin(s string, least, most float64) (float64, error) {
 func settingSize(s string) (int64, error) {
 	n, err := humanize.ParseBytes(s)
 	if err != nil || n == 0 || n > maxObjectBytes {
-		return 0, errors.New("want a size above 0 and at most 1 TiB, such as 64MiB")
+		return 0, errors.New("must be a size above 0 and at most 1 TiB, such as 64MiB")
 	}
 	return int64(n), nil
 }
@@ -74,7 +74,7 @@ func settingSize(s string) (int64, error) {
 func settingSeed(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("want 0 to %d", uint64(math.MaxUint64))
+		return 0, fmt.Errorf("must be 0 to %d", uint64(math.MaxUint64))
 	}
 	return n, nil
 }

@@ -49,7 +49,7 @@ func (w *zipfWorkload) set(key, value string) (err error) {
 	case "seed":
 		w.seed, err = settingSeed(value)
 	default:
-		err = errors.New("unknown key: want objects, requests, exponent, one-hit, size or seed")
+		err = errors.New("unknown key: must be objects, requests, exponent, one-hit, size or seed")
 	}
 	return err
 }
@@ -101,7 +101,7 @@ func parseSizes(s string) (l sizeDistribution, err error) {
 	}
 	l = sizeDistribution{median: 8 << 10, sigma: 1.2, cap: 4 << 20}
 	if name != "lognormal" {
-		return l, errors.New("want lognormal:MEDIAN:SIGMA:CAP or fixed:SIZE, such as lognormal:8KiB:1.2:4MiB")
+		return l, errors.New("must be lognormal:MEDIAN:SIGMA:CAP or fixed:SIZE, such as lognormal:8KiB:1.2:4MiB")
 	}
 	for i := 0; more && err == nil; i++ {
 		var field string
@@ -123,7 +123,7 @@ func (l *sizeDistribution) set(i int, field string) (err error) {
 		n, err = settingSize(field)
 		l.cap = float64(n)
 	default:
-		err = errors.New("want at most MEDIAN:SIGMA:CAP")
+		err = errors.New("must be at most MEDIAN:SIGMA:CAP")
 	}
 	return err
 }

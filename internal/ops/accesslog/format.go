@@ -28,7 +28,7 @@ func Combined() *Format { return &Format{} }
 func Template(template string) (*Format, error) {
 	f := &Format{parts: []part{}}
 	if strings.ContainsFunc(template, unicode.IsControl) {
-		return nil, errors.New("want text without control characters: one request is one line")
+		return nil, errors.New("must be text without control characters: one request is one line")
 	}
 	var text strings.Builder
 	flush := func() {
@@ -53,11 +53,11 @@ func Template(template string) (*Format, error) {
 		}
 		name, behind, closed := strings.Cut(rest, "}")
 		if brace == '}' || !closed {
-			return nil, fmt.Errorf("want {name} for a field, and two for a brace: %q has one of its own", string(brace))
+			return nil, fmt.Errorf("must be {name} for a field, and two for a brace: %q has one of its own", string(brace))
 		}
 		field, known := fieldNamed(name)
 		if !known {
-			return nil, fmt.Errorf("unknown field {%s}, want one of %s", name, names())
+			return nil, fmt.Errorf("unknown field {%s}, must be one of %s", name, names())
 		}
 		flush()
 		f.parts = append(f.parts, part{field: field})
@@ -65,7 +65,7 @@ func Template(template string) (*Format, error) {
 	}
 	flush()
 	if !named {
-		return nil, errors.New("want at least one field, such as {client}")
+		return nil, errors.New("must be at least one field, such as {client}")
 	}
 	return f, nil
 }

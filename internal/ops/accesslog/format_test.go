@@ -91,10 +91,10 @@ func TestTemplateThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 			t.Errorf("%q: got %v, want %q", template, err, want)
 		}
 	}
-	f("", "want at least one field")
-	f("text", "want at least one field")
-	f("{{client}}", "want at least one field")
-	f("{adress}", "unknown field {adress}, want one of time, host, ")
+	f("", "must be at least one field")
+	f("text", "must be at least one field")
+	f("{{client}}", "must be at least one field")
+	f("{adress}", "unknown field {adress}, must be one of time, host, ")
 	f("{}", "unknown field {}")
 	f("{client", "two for a brace")
 	f("{client} }", "two for a brace")

@@ -265,5 +265,5 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		}
 	}
 	f(nil, Options{}, "access log: no writer")
-	f(io.Discard, Options{QueueBytes: -1}, "access log: queue of -1 bytes: want 0 or more")
+	f(io.Discard, Options{QueueBytes: -1}, "access log: queue of -1 bytes: must be 0 or more")
 }

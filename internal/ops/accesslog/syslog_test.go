@@ -65,7 +65,7 @@ func TestAServerThatIsAwayHoldsUpNoRequest(t *testing.T) {
 func TestPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"": "", "-": "", "/var/log/a": "", "syslog": "", "a/syslog:x": "", "syslog:server=a": "",
-		"syslog:": "want syslog:server=ADDRESS", "syslog:server=a,x": `parameter "x"`,
+		"syslog:": "must be syslog:server=ADDRESS", "syslog:server=a,x": `parameter "x"`,
 	} {
 		err := ValidPath(path)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {

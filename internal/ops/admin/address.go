@@ -21,7 +21,7 @@ func (e *addressError) Error() string        { return e.want }
 func (e *addressError) Is(target error) bool { return target == ErrAddress }
 
 // wantAddress is the text for what has none of the forms.
-const wantAddress = "want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"
+const wantAddress = "must be HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"
 
 // CheckAddress returns nil if Ask can use the address: HOST:PORT, an http or https URL without a path, or unix:PATH. Its error
 // says what is wanted instead, and does not repeat the address.
@@ -34,7 +34,7 @@ func CheckAddress(address string) error {
 func target(address string) (base, socket string, err error) {
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		if path == "" {
-			return "", "", &addressError{"want the path of a socket behind unix:"}
+			return "", "", &addressError{"must be the path of a socket behind unix:"}
 		}
 		return "http://localhost", path, nil
 	}
@@ -65,11 +65,11 @@ func baseOf(address string) (string, error) {
 	case err != nil || u.Hostname() == "":
 		return "", &addressError{wantAddress}
 	case u.User != nil:
-		return "", &addressError{"want no user in the URL: the token comes from a file or the environment"}
+		return "", &addressError{"must have no user in the URL: the token comes from a file or the environment"}
 	case u.Path != "" && u.Path != "/":
-		return "", &addressError{fmt.Sprintf("want no path behind the host: %s://%s", u.Scheme, u.Host)}
+		return "", &addressError{fmt.Sprintf("must have no path behind the host: %s://%s", u.Scheme, u.Host)}
 	case strings.ContainsAny(address, "?#"):
-		return "", &addressError{fmt.Sprintf("want nothing behind the host: %s://%s", u.Scheme, u.Host)}
+		return "", &addressError{fmt.Sprintf("must be nothing behind the host: %s://%s", u.Scheme, u.Host)}
 	}
 	return u.Scheme + "://" + u.Host, nil
 }

@@ -77,13 +77,13 @@ func TestAnAddressOfAWrongFormIsToldWhatIsWanted(t *testing.T) {
 	for _, address := range []string{"", "edge", "127.0.0.1", "127.0.0.1:", "a b:1", "127.0.0.1:1/status", "a@b:1", "http://", "http://:80", "http:127.0.0.1:1", "http://[::1:80"} {
 		f(address, wantAddress)
 	}
-	f("unix:", "want the path of a socket behind unix:")
+	f("unix:", "must be the path of a socket behind unix:")
 	f("ftp://127.0.0.1:1", `unknown scheme "ftp": `+wantAddress)
 	f("://127.0.0.1:1", `unknown scheme "": `+wantAddress)
-	f("http://127.0.0.1:1/status", "want no path behind the host: http://127.0.0.1:1")
-	f("https://edge.example/?a", "want nothing behind the host: https://edge.example")
-	f("http://127.0.0.1:1#", "want nothing behind the host: http://127.0.0.1:1")
-	f("http://:secret@127.0.0.1:1", "want no user in the URL: the token comes from a file or the environment")
+	f("http://127.0.0.1:1/status", "must have no path behind the host: http://127.0.0.1:1")
+	f("https://edge.example/?a", "must be nothing behind the host: https://edge.example")
+	f("http://127.0.0.1:1#", "must be nothing behind the host: http://127.0.0.1:1")
+	f("http://:secret@127.0.0.1:1", "must have no user in the URL: the token comes from a file or the environment")
 	for _, address := range []string{"127.0.0.1:1", ":1", "[::1]:1", "edge.example:1", "https://edge.example", "http://[::1]:1/", "unix:/run/a.sock", "unix:a"} {
 		if err := CheckAddress(address); err != nil {
 			t.Errorf("%q: got %v", address, err)

@@ -51,7 +51,7 @@ func TestTheDiskIsShownLineByLine(t *testing.T) {
 	f("nothing", nil, nil, "GET", "/cache/ls", 200, "")
 	f("verified", two, nil, "POST", "/cache/verify", 200, text)
 	f("a directory that has failed", nil, errors.New("disk: off"), "GET", "/cache/ls", 503, `{"error":"disk: off"}`+"\n")
-	f("a check by GET", two, nil, "GET", "/cache/verify", 405, `{"error":"method not allowed; want POST"}`+"\n")
+	f("a check by GET", two, nil, "GET", "/cache/verify", 405, `{"error":"method not allowed; must be POST"}`+"\n")
 	f("HEAD", two, nil, "HEAD", "/cache/ls", 200, "")
 }
 

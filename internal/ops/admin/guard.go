@@ -22,7 +22,7 @@ func newGuard(address string, hosts []string) (guard, error) {
 func (g guard) refusal(r *http.Request) string {
 	switch {
 	case !g.accepts(r.Host):
-		return "the Host is not one of this listener: want a loopback one, such as localhost, the admin address, or one of admin.hosts"
+		return "the Host is not one of this listener: must be a loopback one, such as localhost, the admin address, or one of admin.hosts"
 	case foreignOrigin(r):
 		return "the Origin is not this listener"
 	case foreignSite(r) && !g.isLink(r):

@@ -234,7 +234,7 @@ func TestRefusedHostIsToldWhatIsWanted(t *testing.T) {
 	o := options()
 	o.Address = "unix:/run/admin.sock"
 	a := serve(t, mustNew(t, o)).do("GET", "/readyz", "", "Host", "x")
-	if want := "want a loopback one, such as localhost, the admin address, or one of admin.hosts"; !strings.Contains(a.body, want) {
+	if want := "must be a loopback one, such as localhost, the admin address, or one of admin.hosts"; !strings.Contains(a.body, want) {
 		t.Errorf("got %q, want %q in it", a.body, want)
 	}
 }

@@ -77,7 +77,7 @@ func addressHost(address string) (h host, ok bool, err error) {
 	}
 	name, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return host{}, false, fmt.Errorf("address %q: want HOST:PORT or unix:PATH", address)
+		return host{}, false, fmt.Errorf("address %q: must be HOST:PORT or unix:PATH", address)
 	}
 	h.name = normalName(name)
 	if addr, err := netip.ParseAddr(h.name); h.name == "" || err == nil && addr.IsUnspecified() {
@@ -101,7 +101,7 @@ func acceptedHosts(address string, hosts []string) ([]host, error) {
 	for _, s := range hosts {
 		h, ok := parseEntry(s)
 		if !ok {
-			errs = append(errs, fmt.Errorf("host %q: want a name or an address, with a port or without", s))
+			errs = append(errs, fmt.Errorf("host %q: must be a name or an address, with a port or without", s))
 			continue
 		}
 		out = append(out, h)

@@ -29,12 +29,12 @@ func listHandler(list func(rows int) any, usual int, log *slog.Logger) http.Hand
 func parseRows(query string, usual int) (rows int, why string) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return 0, "the query cannot be read: want n=, the number of rows"
+		return 0, "the query cannot be read: must be n=, the number of rows"
 	}
 	for name, v := range values {
 		switch {
 		case name != "n":
-			return 0, quote(name) + ": unknown parameter; want n, the number of rows"
+			return 0, quote(name) + ": unknown parameter; must be n, the number of rows"
 		case len(v) > 1:
 			return 0, "n: given twice"
 		}
@@ -44,7 +44,7 @@ func parseRows(query string, usual int) (rows int, why string) {
 	}
 	rows, err = strconv.Atoi(values.Get("n"))
 	if err != nil || rows < 1 || rows > maxRows {
-		return 0, "n: " + quote(values.Get("n")) + ": want a number of rows from 1 to " + strconv.Itoa(maxRows)
+		return 0, "n: " + quote(values.Get("n")) + ": must be a number of rows from 1 to " + strconv.Itoa(maxRows)
 	}
 	return rows, ""
 }

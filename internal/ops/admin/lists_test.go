@@ -30,10 +30,10 @@ func TestLists(t *testing.T) {
 	f("/requests", http.StatusOK, `"requests": "100 rows"`)
 	f("/requests?n=100", http.StatusOK, `"requests": "100 rows"`)
 	for _, n := range []string{"0", "-1", "101", "x", "", "99999999999999999999", "1.5"} {
-		f("/top?n="+n, http.StatusBadRequest, "want a number of rows from 1 to 100")
+		f("/top?n="+n, http.StatusBadRequest, "must be a number of rows from 1 to 100")
 	}
 	f("/top?n=1&n=2", http.StatusBadRequest, "n: given twice")
-	f("/top?rows=1", http.StatusBadRequest, "unknown parameter; want n")
+	f("/top?rows=1", http.StatusBadRequest, "unknown parameter; must be n")
 	f("/requests?n=%zz", http.StatusBadRequest, "the query cannot be read")
 	f("/paths", http.StatusOK, "/requests")
 	f("/paths", http.StatusOK, "/top")

@@ -36,7 +36,7 @@ func lookupHandler(lookup func(method, url string, fields [][2]string) (any, err
 func parseLookup(query string) (method, about string, fields [][2]string, why string) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return "", "", nil, "the query cannot be read: want url=, percent-encoded"
+		return "", "", nil, "the query cannot be read: must be url=, percent-encoded"
 	}
 	for name, v := range values {
 		switch name {
@@ -46,7 +46,7 @@ func parseLookup(query string) (method, about string, fields [][2]string, why st
 				return "", "", nil, name + ": given twice"
 			}
 		default:
-			return "", "", nil, quote(name) + ": unknown parameter; want url, method or header"
+			return "", "", nil, quote(name) + ": unknown parameter; must be url, method or header"
 		}
 	}
 	if len(values["header"]) > maxLookupFields {
@@ -55,12 +55,12 @@ func parseLookup(query string) (method, about string, fields [][2]string, why st
 	for _, line := range values["header"] {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return "", "", nil, "header: want NAME: VALUE, such as Accept-Language: de"
+			return "", "", nil, "header: must be NAME: VALUE, such as Accept-Language: de"
 		}
 		fields = append(fields, [2]string{strings.TrimSpace(name), strings.Trim(value, " \t")})
 	}
 	if about = values.Get("url"); about == "" {
-		return "", "", nil, "url: want an absolute URL such as http://example.com/path?query, percent-encoded"
+		return "", "", nil, "url: must be an absolute URL such as http://example.com/path?query, percent-encoded"
 	}
 	return cmp.Or(values.Get("method"), http.MethodGet), about, fields, ""
 }

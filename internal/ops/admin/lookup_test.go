@@ -14,7 +14,7 @@ func TestLookup(t *testing.T) {
 	o.Token = "secret"
 	o.Lookup = func(method, url string, fields [][2]string) (any, error) {
 		if url == "bad" {
-			return nil, errors.New("want a better one")
+			return nil, errors.New("must be a better one")
 		}
 		return map[string]string{"asked": fmt.Sprint(method, " ", url, " ", fields)}, nil
 	}
@@ -31,10 +31,10 @@ func TestLookup(t *testing.T) {
 	}
 	f("url="+url.QueryEscape("http://h/p?q=1&r"), http.StatusOK, "GET http://h/p?q=1&r []")
 	f("url=http://h/&method=HEAD&header=A:+b&header=C:d", http.StatusOK, "HEAD http://h/ [[A b] [C d]]")
-	f("url=bad", http.StatusBadRequest, "want a better one")
-	f("", http.StatusBadRequest, "url: want an absolute URL")
+	f("url=bad", http.StatusBadRequest, "must be a better one")
+	f("", http.StatusBadRequest, "url: must be an absolute URL")
 	f("url=a&url=b", http.StatusBadRequest, "url: given twice")
-	f("url=a&header=b", http.StatusBadRequest, "header: want NAME: VALUE")
+	f("url=a&header=b", http.StatusBadRequest, "header: must be NAME: VALUE")
 	f("url=a&heder=b", http.StatusBadRequest, "unknown parameter")
 	f("url=a"+strings.Repeat("&header=A:b", maxLookupFields+1), http.StatusBadRequest, "header: too many fields")
 	f("url=%zz", http.StatusBadRequest, "the query cannot be read")

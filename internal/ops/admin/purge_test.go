@@ -48,7 +48,7 @@ func TestPurgeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 			t.Errorf("%.80q: purged %q, want nothing", body, got)
 		}
 	}
-	const object, form = "want a JSON object", "want a string or a list"
+	const object, form = "must be a JSON object", "must be a string or a list"
 	for _, body := range []string{"", " ", "{}", "[]", "null", `"http://a/"`, "url=http://a/", `{"soft": false}`, `{"soft": true}`, "}"} {
 		f(body, object)
 	}
@@ -61,12 +61,12 @@ func TestPurgeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		f(v, "bad JSON: ")
 	}
 	for _, v := range []string{"false", "null", `"true"`, "1", "[true]"} {
-		f(`{"all": `+v+`}`, "all: want true")
+		f(`{"all": `+v+`}`, "all: must be true")
 	}
-	f(`{"url": "a", "tag": "b"}`, "url: want one of url, prefix, host, tag and all, not tag beside it")
-	f(`{"all": true, "host": "b"}`, "host: want one of url, prefix, host, tag and all, not all beside it")
-	f(`{"url": "a", "soft": "false"}`, "soft: want true or false")
-	f(`{"url": "a", "soft": null}`, "soft: want true or false")
+	f(`{"url": "a", "tag": "b"}`, "url: must be one of url, prefix, host, tag and all, not tag beside it")
+	f(`{"all": true, "host": "b"}`, "host: must be one of url, prefix, host, tag and all, not all beside it")
+	f(`{"url": "a", "soft": "false"}`, "soft: must be true or false")
+	f(`{"url": "a", "soft": null}`, "soft: must be true or false")
 	f(`{"URL": "a"}`, `"URL": unknown key`)
 	f(`{"url": "a", "urls": ["b"]}`, `"urls": unknown key`)
 	f(`{"url": "a", "url": "b"}`, `"url": given twice`)

@@ -15,7 +15,7 @@ import (
 // purgeAll is the key without values.
 const purgeAll = "all"
 
-var errPurgeForm = errors.New(`want a JSON object with one of url, prefix, host, tag and all, such as {"url": "http://HOST/PATH"}`)
+var errPurgeForm = errors.New(`must be a JSON object with one of url, prefix, host, tag and all, such as {"url": "http://HOST/PATH"}`)
 
 // purgeOrder is what a purge request asks for.
 type purgeOrder struct {
@@ -57,12 +57,12 @@ func (o *purgeOrder) read(key string, raw json.RawMessage) error {
 		return fmt.Errorf("%s: unknown key", quote(key))
 	}
 	if o.by != "" {
-		return fmt.Errorf("%s: want one of url, prefix, host, tag and all, not %s beside it", key, o.by)
+		return fmt.Errorf("%s: must be one of url, prefix, host, tag and all, not %s beside it", key, o.by)
 	}
 	o.by = key
 	if key == purgeAll {
 		if string(raw) != "true" {
-			return errors.New("all: want true")
+			return errors.New("all: must be true")
 		}
 		return nil
 	}
@@ -80,7 +80,7 @@ func parseSoft(raw json.RawMessage, soft *bool) error {
 		*soft = true
 	case "false":
 	default:
-		return errors.New("soft: want true or false")
+		return errors.New("soft: must be true or false")
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 	return keys, nil
 }
 
-var errValues = errors.New("want a string or a list of at least one, none of them empty")
+var errValues = errors.New("must be a string or a list of at least one, none of them empty")
 
 func parseValues(raw json.RawMessage) ([]string, error) {
 	var values []string

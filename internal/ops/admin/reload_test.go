@@ -45,7 +45,7 @@ func (r *reloads) reload() (int, any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken {
-		return http.StatusUnprocessableEntity, answered{Problems: []string{"/etc/edge.yaml:3:10: limits.ranges: many: want a number"}}
+		return http.StatusUnprocessableEntity, answered{Problems: []string{"/etc/edge.yaml:3:10: limits.ranges: many: must be a number"}}
 	}
 	r.applied++
 	return http.StatusOK, answered{Changed: []string{"limits.ranges: 16 -> 4"}}

@@ -62,7 +62,7 @@ func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(to.methods, r.Method) {
 		allow := strings.Join(to.methods, ", ")
 		w.Header().Set("Allow", allow)
-		writeError(w, http.StatusMethodNotAllowed, "method not allowed; want "+allow)
+		writeError(w, http.StatusMethodNotAllowed, "method not allowed; must be "+allow)
 		return
 	}
 	to.handler.ServeHTTP(w, r)

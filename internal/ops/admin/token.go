@@ -33,7 +33,7 @@ func (t token) presentedBy(r *http.Request) bool {
 // requireToken refuses a request without the token, with the challenge of RFC 6750 section
 // 3. It notes a wrong one: none at all is what a browser begins with.
 func requireToken(w http.ResponseWriter, r *http.Request, wrong *wrongTokens) {
-	challenge, why := `Bearer realm="edgeproxy admin"`, "want Authorization: Bearer and the admin token"
+	challenge, why := `Bearer realm="edgeproxy admin"`, "needs Authorization: Bearer and the admin token"
 	if r.Header.Get("Authorization") != "" {
 		challenge, why = challenge+`, error="invalid_token"`, "the token is not the admin token"
 		wrong.note(clientOf(r))

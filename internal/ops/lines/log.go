@@ -69,7 +69,7 @@ func NewOwned(w io.WriteCloser, o Options) (*Log, error) { return start("", w, w
 
 func start(path string, out io.Writer, closer io.Closer, o Options) (*Log, error) {
 	if o.QueueBytes < 0 {
-		return nil, fmt.Errorf("%s: queue of %d bytes: want 0 or more", o.Name, o.QueueBytes)
+		return nil, fmt.Errorf("%s: queue of %d bytes: must be 0 or more", o.Name, o.QueueBytes)
 	}
 	o.QueueBytes = cmp.Or(o.QueueBytes, defaultQueueBytes)
 	o.CloseWait = cmp.Or(o.CloseWait, defaultCloseWait)

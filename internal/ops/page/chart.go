@@ -81,7 +81,7 @@ func (c *Chart) check() error {
 		points += len(s.X)
 	}
 	if points > MaxPoints {
-		return fmt.Errorf("%d points, want at most %d", points, MaxPoints)
+		return fmt.Errorf("%d points, must be at most %d", points, MaxPoints)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (c *Chart) checkSeries(s Series) error {
 			return fmt.Errorf("y of point %d: %w", i+1, err)
 		}
 		if c.Kind == Line && i > 0 && s.X[i] <= s.X[i-1] {
-			return fmt.Errorf("x of point %d: %v after %v, want a rising x in a line", i+1, s.X[i], s.X[i-1])
+			return fmt.Errorf("x of point %d: %v after %v, must be a rising x in a line", i+1, s.X[i], s.X[i-1])
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func checkValue(v float64, log bool) error {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return fmt.Errorf("%v is not a finite number", v)
 	case log && v <= 0:
-		return fmt.Errorf("%v on a logarithmic axis, want a value above 0", v)
+		return fmt.Errorf("%v on a logarithmic axis, must be a value above 0", v)
 	}
 	return nil
 }

@@ -142,11 +142,11 @@ func TestWriteRefusesWhatCannotBeShown(t *testing.T) {
 	f("y of point 1: +Inf is not a finite number", func(p *Page) { points(p).Y = []float64{math.Inf(1), 1} })
 	f("x of point 1: 0 on a logarithmic axis", func(p *Page) { chart(p).LogX, points(p).X = true, []float64{0, 1} })
 	f("y of point 2: -1 on a logarithmic axis", func(p *Page) { chart(p).LogY, points(p).Y = true, []float64{1, -1} })
-	f("x of point 2: 1 after 1, want a rising x", func(p *Page) { curve(p).X = []float64{1, 1} })
+	f("x of point 2: 1 after 1, must be a rising x", func(p *Page) { curve(p).X = []float64{1, 1} })
 	f("no kind of chart has the number 2", func(p *Page) { chart(p).Kind = 2 })
 	f("no unit has the number 4", func(p *Page) { chart(p).YUnit = 4 })
 	f("no unit has the number -1", func(p *Page) { chart(p).XUnit = -1 })
-	f("20001 points, want at most 20000", func(p *Page) {
+	f("20001 points, must be at most 20000", func(p *Page) {
 		*points(p) = Series{X: make([]float64, MaxPoints+1), Y: make([]float64, MaxPoints+1)}
 	})
 	f(`table "x": no columns`, func(p *Page) { p.Sections[0].Table.Columns = nil })

@@ -90,7 +90,7 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("dial %s: want a numeric port", address)
+		return nil, fmt.Errorf("dial %s: must be a numeric port", address)
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
 		return d.options.Connect(ctx, network, address)

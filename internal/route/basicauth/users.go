@@ -39,9 +39,9 @@ type LineError struct {
 
 func (e *LineError) Error() string {
 	if e.Line == 0 {
-		return "want " + e.Want
+		return "must be " + e.Want
 	}
-	return fmt.Sprintf("line %d: want %s", e.Line, e.Want)
+	return fmt.Sprintf("line %d: must be %s", e.Line, e.Want)
 }
 
 // Parse reads the lines USER:HASH of a file. Lines that are empty or begin with # are passed over. The
@@ -85,7 +85,7 @@ func (u *Users) add(line string) (cost int, want string) {
 		return 0, want
 	}
 	if u.lines[user] != "" {
-		return 0, "each user only once"
+		return 0, "a name that no line above has"
 	}
 	u.lines[user] = line
 	return cost, ""

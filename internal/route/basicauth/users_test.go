@@ -52,24 +52,24 @@ func TestFilesAreRefusedByTheirLines(t *testing.T) {
 			t.Errorf("%q: got %v, want %v", text, err, want)
 		}
 	}
-	const bcryptNot = "want a bcrypt hash, as htpasswd -B writes it, not "
+	const bcryptNot = "must be a bcrypt hash, as htpasswd -B writes it, not "
 	f("a:$apr1$x$y\nb:"+good+"\nc:{SHA}x\nd:secret\ne:$6$x$y\nf", "line 1: "+bcryptNot+"MD5", "line 3: "+bcryptNot+"SHA-1", "line 4: "+bcryptNot+"crypt or plain text",
 		"line 5: "+bcryptNot+"SHA-2", "line 6: "+bcryptNot+"crypt or plain text")
-	f("a:"+good+"\na:"+good, "line 2: want each user only once")
-	f(":"+good, "line 1: want USER:HASH, with a name of 1 to 255 bytes and no control characters")
-	f("a\tb:"+good, "line 1: want USER:HASH, with a name of 1 to 255 bytes and no control characters")
-	const whole = "line 1: want a complete bcrypt hash of 60 bytes that begins with $2a$, $2b$ or $2y$"
+	f("a:"+good+"\na:"+good, "line 2: must be a name that no line above has")
+	f(":"+good, "line 1: must be USER:HASH, with a name of 1 to 255 bytes and no control characters")
+	f("a\tb:"+good, "line 1: must be USER:HASH, with a name of 1 to 255 bytes and no control characters")
+	const whole = "line 1: must be a complete bcrypt hash of 60 bytes that begins with $2a$, $2b$ or $2y$"
 	f("a:"+good[:59], whole)
 	f("a:"+good+" ", whole)
 	f("a:"+good+":x", whole)
 	f("a:$2x"+good[3:], whole)
 	f("a:$2"+good[3:], whole)
 	f("a:$2y$xx"+good[6:], whole)
-	f("a:$2y$04"+good[6:], "line 1: want a bcrypt hash with a cost of 5 to 14, not 4")
-	f("a:$2y$31"+good[6:], "line 1: want a bcrypt hash with a cost of 5 to 14, not 31")
-	f("", "want at least one line USER:HASH, as htpasswd -B writes it")
-	f("# a:b\n", "want at least one line USER:HASH, as htpasswd -B writes it")
-	f(strings.Repeat("#", MaxFileBytes+1), "want at most 1048576 bytes")
+	f("a:$2y$04"+good[6:], "line 1: must be a bcrypt hash with a cost of 5 to 14, not 4")
+	f("a:$2y$31"+good[6:], "line 1: must be a bcrypt hash with a cost of 5 to 14, not 31")
+	f("", "must be at least one line USER:HASH, as htpasswd -B writes it")
+	f("# a:b\n", "must be at least one line USER:HASH, as htpasswd -B writes it")
+	f(strings.Repeat("#", MaxFileBytes+1), "must be at most 1048576 bytes")
 	_, err := Parse([]byte("a:b\nc:d"))
 	if one, ok := errors.AsType[*LineError](err); !ok || one.Line != 1 {
 		t.Errorf("got %v, want errors of lines", err)

@@ -62,9 +62,9 @@ type RuleError struct {
 
 func (e *RuleError) Error() string {
 	if e.Value == "" {
-		return fmt.Sprintf("%s: want %s", e.Rule, e.Want)
+		return fmt.Sprintf("%s: must be %s", e.Rule, e.Want)
 	}
-	return fmt.Sprintf("%s: %q: want %s", e.Rule, e.Value, e.Want)
+	return fmt.Sprintf("%s: %q: must be %s", e.Rule, e.Value, e.Want)
 }
 
 // New returns the Rules for o. Its error joins a *RuleError for everything that is
@@ -87,7 +87,7 @@ func New(o Options) (*Rules, error) {
 	check("headers", o.Headers, "the name of a header field other than Host and Cookie, without *", validHeader)
 	check("cookies", o.Cookies, "the name of a cookie, without *", validCookie)
 	if len(o.IgnoreQuery) > 0 && len(o.OnlyQuery) > 0 {
-		problems = append(problems, &RuleError{Rule: "only_query", Want: "no ignore_query beside it: only what is listed here is kept"})
+		problems = append(problems, &RuleError{Rule: "only_query", Want: "without ignore_query beside it: only what is listed here is kept"})
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func TestNewSaysAllThatIsWrong(t *testing.T) {
 					t.Fatalf("got %v, want a RuleError", e)
 				}
 				got = append(got, strings.TrimSuffix(wrong.Rule+" "+wrong.Value, " "))
-				if !strings.HasPrefix(wrong.Error(), wrong.Rule+": ") || !strings.Contains(wrong.Error(), "want "+wrong.Want) {
+				if !strings.HasPrefix(wrong.Error(), wrong.Rule+": ") || !strings.Contains(wrong.Error(), "must be "+wrong.Want) {
 					t.Errorf("got text %q, want rule and wish in it", wrong.Error())
 				}
 			}

@@ -19,9 +19,9 @@ func (l Location) Append(b []byte, u URL) []byte { return l.url.Append(b, u, nil
 
 // Errors of ParseLocation.
 var (
-	errLocationPlace = errors.New("want no other placeholders than {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri}")
-	errLocationBytes = errors.New("want a URL of visible ASCII characters, others percent-encoded")
-	errLocation      = errors.New("want a path that begins with /, or http://, https:// or {scheme}:// with a host or {host}, followed by nothing, /, ?, {path} or {uri}: " +
+	errLocationPlace = errors.New("must have no other placeholders than {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri}")
+	errLocationBytes = errors.New("must be a URL of visible ASCII characters, others percent-encoded")
+	errLocation      = errors.New("must be a path that begins with /, or http://, https:// or {scheme}:// with a host or {host}, followed by nothing, /, ?, {path} or {uri}: " +
 		"otherwise a client could choose the host of the redirect")
 )
 

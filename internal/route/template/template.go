@@ -46,7 +46,7 @@ func (p Placeholders) names() []string {
 }
 
 // errOfClient refuses a placeholder in what is stored.
-var errOfClient = errors.New("no {" + placeClient + "} and no {" + placeRequestID + "} here: these rules apply before a response is stored, so all clients would get the value of one")
+var errOfClient = errors.New("without {" + placeClient + "} and {" + placeRequestID + "} here: these rules apply before a response is stored, so all clients would get the value of one")
 
 // Template is text with placeholders. The zero Template is empty text. It is immutable.
 type Template struct{ parts []part }
@@ -58,7 +58,7 @@ type part struct {
 }
 
 // Parse reads a text in which {name} stands for one of allowed, and {{ and }} for braces. The error is the
-// text that follows the word "want".
+// text that follows the words "must be".
 func Parse(text string, allowed Placeholders) (Template, error) {
 	var t Template
 	var plain []byte

@@ -43,7 +43,7 @@ var (
 )
 
 // wantServer says how a server is written.
-const wantServer = "want server=HOST, HOST:PORT, tcp://HOST:PORT or unix:/PATH"
+const wantServer = "must be server=HOST, HOST:PORT, tcp://HOST:PORT or unix:/PATH"
 
 // Limits of a destination.
 const (
@@ -56,14 +56,14 @@ const (
 func Parse(text string) (Destination, error) {
 	rest, ok := strings.CutPrefix(text, Prefix)
 	if !ok || rest == "" {
-		return Destination{}, errors.New("want syslog:server=ADDRESS, such as syslog:server=10.0.0.5:514,tag=edge")
+		return Destination{}, errors.New("must be syslog:server=ADDRESS, such as syslog:server=10.0.0.5:514,tag=edge")
 	}
 	d := Destination{Tag: defaultTag, Facility: slices.Index(facilities, defaultFacility), Severity: slices.Index(severities, defaultSeverity)}
 	given := map[string]bool{}
 	for parameter := range strings.SplitSeq(rest, ",") {
 		name, value, _ := strings.Cut(parameter, "=")
 		if given[name] {
-			return Destination{}, fmt.Errorf("want %s once", name)
+			return Destination{}, fmt.Errorf("%s must be listed once", name)
 		}
 		given[name] = true
 		if err := d.set(name, value); err != nil {
@@ -87,25 +87,25 @@ func (d *Destination) set(name, value string) error {
 		return choose(&d.Severity, severities, name, value)
 	case "tag":
 		if value == "" || len(value) > maxTag || strings.ContainsFunc(value, func(r rune) bool { return !letterOrDigit(r) && !strings.ContainsRune("-_.", r) }) {
-			return fmt.Errorf("tag %q: want 1 to %d letters, digits, '-', '_' and '.'", value, maxTag)
+			return fmt.Errorf("tag %q: must be 1 to %d letters, digits, '-', '_' and '.'", value, maxTag)
 		}
 		d.Tag = value
 		return nil
 	case "nohostname":
 		if value != "" {
-			return errors.New("want nohostname without a value")
+			return errors.New("must be nohostname without a value")
 		}
 		d.WithoutHostname = true
 		return nil
 	}
-	return fmt.Errorf("parameter %q: want server, facility, severity, tag or nohostname", name)
+	return fmt.Errorf("parameter %q: must be server, facility, severity, tag or nohostname", name)
 }
 
 // setServer reads the address of a server.
 func (d *Destination) setServer(value string) error {
 	if path, ok := strings.CutPrefix(value, "unix:"); ok {
 		if !strings.HasPrefix(path, "/") || len(path) > maxSocketPath {
-			return fmt.Errorf("server %q: want unix: and the path of a socket, which begins with / and has at most %d bytes", value, maxSocketPath)
+			return fmt.Errorf("server %q: must be unix: and the path of a socket, which begins with / and has at most %d bytes", value, maxSocketPath)
 		}
 		d.Network, d.Address = "unixgram", path
 		return nil
@@ -143,7 +143,7 @@ func splitHost(address string) (host, port string, ok bool) {
 func choose(number *int, names []string, parameter, name string) error {
 	i := slices.Index(names, name)
 	if i < 0 {
-		return fmt.Errorf("%s %q: want one of %s", parameter, name, strings.Join(names, ", "))
+		return fmt.Errorf("%s %q: must be one of %s", parameter, name, strings.Join(names, ", "))
 	}
 	*number = i
 	return nil

@@ -33,21 +33,21 @@ func TestParseSaysWhatIsWanted(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "/var/log/x", "syslog", "syslog:", "Syslog:server=a"} {
-		f(text, "want syslog:server=ADDRESS, such as ")
+		f(text, "must be syslog:server=ADDRESS, such as ")
 	}
-	f("syslog:tag=a", "want server=HOST, HOST:PORT, tcp://HOST:PORT or unix:/PATH")
+	f("syslog:tag=a", "must be server=HOST, HOST:PORT, tcp://HOST:PORT or unix:/PATH")
 	for _, server := range []string{"", ":514", "a:0", "a:x", "a:65536", "a b", "[::1", "::1", "[1.2.3.4]", "ftp://a", "tcp://", "a/b", "tcp://a:"} {
-		f("syslog:server="+server, `server "`+server+`": want server=HOST`)
+		f("syslog:server="+server, `server "`+server+`": must be server=HOST`)
 	}
 	f("syslog:server=unix:log", "which begins with /")
 	f("syslog:server=unix:/"+strings.Repeat("x", 107), "at most 107 bytes")
-	f("syslog:server=a,facility=local8", `facility "local8": want one of kern, user,`)
-	f("syslog:server=a,severity=information", `severity "information": want one of emerg, alert, crit, error, warn, notice, info, debug`)
-	f("syslog:server=a,tag=", `tag "": want 1 to 48 letters`)
-	f("syslog:server=a,tag=a b", `tag "a b": want 1 to 48 letters`)
-	f("syslog:server=a,tag="+strings.Repeat("x", 49), "want 1 to 48")
-	f("syslog:server=a,nohostname=1", "want nohostname without a value")
-	f("syslog:server=a,level=info", `parameter "level": want server, facility, severity, tag or nohostname`)
-	f("syslog:server=a,", `parameter "": want server`)
-	f("syslog:server=a,server=b", "want server once")
+	f("syslog:server=a,facility=local8", `facility "local8": must be one of kern, user,`)
+	f("syslog:server=a,severity=information", `severity "information": must be one of emerg, alert, crit, error, warn, notice, info, debug`)
+	f("syslog:server=a,tag=", `tag "": must be 1 to 48 letters`)
+	f("syslog:server=a,tag=a b", `tag "a b": must be 1 to 48 letters`)
+	f("syslog:server=a,tag="+strings.Repeat("x", 49), "must be 1 to 48")
+	f("syslog:server=a,nohostname=1", "must be nohostname without a value")
+	f("syslog:server=a,level=info", `parameter "level": must be server, facility, severity, tag or nohostname`)
+	f("syslog:server=a,", `parameter "": must be server`)
+	f("syslog:server=a,server=b", "server must be listed once")
 }

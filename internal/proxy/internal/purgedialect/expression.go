@@ -8,7 +8,7 @@ import (
 
 // This file reads ban expressions, as Varnish has them: conditions with && between them.
 
-const wantExpression = `want req.url or obj.http.x-url, req.http.host, or obj.http and a field with tags, then == or ~ and what to compare with; && between two`
+const wantExpression = `must be req.url or obj.http.x-url, req.http.host, or obj.http and a field with tags, then == or ~ and what to compare with; && between two`
 
 // condition is one comparison of an expression.
 type condition struct {
@@ -43,7 +43,7 @@ func (r *Request) byExpression(e named) (o Order, err error) {
 	}
 	switch {
 	case urls+tags > 1:
-		return Order{}, &Error{e.name, e.value, "want one condition on URLs or on tags"}
+		return Order{}, &Error{e.name, e.value, "must be one condition on URLs or on tags"}
 	case urls+tags == 0:
 		o.All = true
 	}

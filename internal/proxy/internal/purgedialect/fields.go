@@ -120,7 +120,7 @@ func (r *Request) note(g *given, f field.Field) error {
 	as, about := readingOf(f.Name)
 	switch {
 	case f.Name == "Cookie" && r.Method == methodBan:
-		return &Error{f.Name, f.Value, "want none: what is stored is not selected by it"}
+		return &Error{f.Name, f.Value, "must be none: what is stored is not selected by it"}
 	case !about:
 		return nil
 	case as.hasTags():
@@ -156,7 +156,7 @@ func (g *given) single(as reading) *named {
 // once notes a field that may not be given twice.
 func once(to *named, f field.Field) error {
 	if to.name != "" {
-		return &Error{f.Name, f.Value, "want it once, and nothing beside it that says the same"}
+		return &Error{f.Name, f.Value, "must stand once, and nothing beside it that says the same"}
 	}
 	*to = named{f.Name, f.Value}
 	return nil
@@ -197,7 +197,7 @@ func (g *given) noteWay(f field.Field) error {
 	}
 	known := false
 	if g.way, known = ways[strings.ToLower(f.Value)]; !known {
-		return &Error{f.Name, f.Value, "want regex, exact, default, tags or ban-regex"}
+		return &Error{f.Name, f.Value, "must be regex, exact, default, tags or ban-regex"}
 	}
 	return nil
 }
@@ -217,11 +217,11 @@ func distinct(tags []string) (out []string) {
 // checkBounds refuses what would make a purge smaller in a way that is not understood.
 func (r *Request) checkBounds(g *given) error {
 	if t := g.types; t.name != "" && !isAnything(t.value) {
-		return &Error{t.name, t.value, "want .*: what is stored is not selected by its type"}
+		return &Error{t.name, t.value, "must be .*: what is stored is not selected by its type"}
 	}
 	for _, f := range []named{g.url, g.types, g.expression} {
 		if f.name != "" && r.Method != methodBan && g.way != wayBanRegexp {
-			return &Error{f.name, f.value, "want the method BAN with this field"}
+			return &Error{f.name, f.value, "needs the method BAN with this field"}
 		}
 	}
 	return nil
@@ -248,7 +248,7 @@ func (g *given) selector() (criterion, error) {
 		switch {
 		case s.name == "" || found == byTags && s.by == byURL:
 		case name != "":
-			return found, &Error{s.name, "", "want it without " + name}
+			return found, &Error{s.name, "", "must be without " + name}
 		default:
 			found, name = s.by, s.name
 		}
@@ -257,7 +257,7 @@ func (g *given) selector() (criterion, error) {
 		return found, err
 	}
 	if c := g.clear; c.name != "" && !strings.EqualFold(c.value, "true") && c.value != "1" {
-		return found, &Error{c.name, c.value, "want true"}
+		return found, &Error{c.name, c.value, "must be true"}
 	}
 	return found, nil
 }
@@ -267,11 +267,11 @@ func (g *given) checkWay(found criterion) error {
 	wants := ""
 	switch {
 	case g.way == wayTags && found != byTags:
-		wants = "want a field with tags beside it"
+		wants = "needs a field with tags beside it"
 	case g.way == wayBanRegexp && (found != byURL || g.url.name != "X-Ban-Regex"):
-		wants = "want X-Ban-Regex beside it"
+		wants = "needs X-Ban-Regex beside it"
 	case (g.way == wayExact || g.way == wayPattern) && found != byTarget:
-		wants = "want it without another field that says what to purge"
+		wants = "must be without another field that says what to purge"
 	default:
 		return nil
 	}
@@ -283,14 +283,14 @@ func (g *given) softly() (bool, error) {
 	switch strings.ToLower(g.soft.value) {
 	case "1", "true":
 		if len(g.tags) > 0 && g.tagField == "Xkey-Purge" {
-			return false, &Error{g.soft.name, g.soft.value, "want xkey-softpurge in place of xkey-purge"}
+			return false, &Error{g.soft.name, g.soft.value, "must be xkey-softpurge in place of xkey-purge"}
 		}
 		return true, nil
 	case "0", "false":
 		return false, nil
 	}
 	if g.soft.name != "" {
-		return false, &Error{g.soft.name, g.soft.value, "want 1"}
+		return false, &Error{g.soft.name, g.soft.value, "must be 1"}
 	}
 	return false, nil
 }

@@ -63,9 +63,9 @@ func IsPurge(method string) bool {
 func Parse(r *Request) (Order, error) {
 	switch {
 	case r.Method != methodPurge && r.Method != methodBan && r.Method != methodPurgeKeys && r.Method != methodPurgeTags:
-		return Order{}, &Error{"method", r.Method, "want PURGE, BAN, PURGEKEYS or PURGETAGS"}
+		return Order{}, &Error{"method", r.Method, "must be PURGE, BAN, PURGEKEYS or PURGETAGS"}
 	case r.HasContent:
-		return Order{}, &Error{"content", "", "want none: what to purge is in the head"}
+		return Order{}, &Error{"content", "", "must be none: what to purge is in the head"}
 	}
 	g, err := r.given()
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *Request) order(g *given) (Order, error) {
 	case by == byTags:
 		return r.byTags(g)
 	case r.Method == methodPurgeKeys || r.Method == methodPurgeTags:
-		return Order{}, &Error{"method", r.Method, "want a field with tags beside it, such as xkey-purge"}
+		return Order{}, &Error{"method", r.Method, "needs a field with tags beside it, such as xkey-purge"}
 	case by == byClear:
 		return Order{All: true}, nil
 	case by == byExpression:
@@ -110,11 +110,11 @@ func (r *Request) order(g *given) (Order, error) {
 // is for that URL as well: some programs send tags with / alone, and some with a path without a meaning.
 func (r *Request) byTags(g *given) (Order, error) {
 	if strings.HasSuffix(r.Target, ".*") {
-		return Order{}, &Error{"target", r.Target, "want / beside " + g.tagField + ", or no " + g.tagField}
+		return Order{}, &Error{"target", r.Target, "needs / beside " + g.tagField + ", or no " + g.tagField}
 	}
 	if g.url.name != "" {
 		if u, err := r.urls(g.url.name, g.url.value); err != nil || len(u) != 1 || !u[0].prefix || u[0].text != "/" {
-			return Order{}, &Error{g.url.name, g.url.value, "want .* beside " + g.tagField + ": a purge goes by tags or by URLs"}
+			return Order{}, &Error{g.url.name, g.url.value, "needs .* beside " + g.tagField + ": a purge goes by tags or by URLs"}
 		}
 	}
 	o := Order{All: g.everyTag, Tags: g.tags, SoftTags: g.softTags}
@@ -143,7 +143,7 @@ func (r *Request) byTarget(g *given) (Order, error) {
 	}
 	path, _, _ := strings.Cut(r.Target, "?")
 	if strings.Contains(r.Target, ".*") || strings.HasSuffix(r.Target, "*") || strings.ContainsAny(path, `^[]{}|\`) {
-		return Order{}, &Error{"target", r.Target, "want a path, or X-Purge-Method: exact for one with such signs in it, or a path and .* for what begins like it"}
+		return Order{}, &Error{"target", r.Target, "must be a path, or X-Purge-Method: exact for one with such signs in it, or a path and .* for what begins like it"}
 	}
 	u, err := r.plainURL(r.Target)
 	return Order{URLs: []string{u}}, err

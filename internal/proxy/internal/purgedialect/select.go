@@ -8,9 +8,9 @@ import (
 // This file says what a pattern selects: URLs, hosts or tags.
 
 const (
-	wantURL  = "want a path and .* behind it, or a path between ^ and $; https?:// and the host of the request may stand before it"
-	wantHost = "want .*, or the host of the request, as a purge reaches no other"
-	wantTags = "want tags, with | or commas between them"
+	wantURL  = "must be a path and .* behind it, or a path between ^ and $; https?:// and the host of the request may stand before it"
+	wantHost = "must be .*, or the host of the request, as a purge reaches no other"
+	wantTags = "must be tags, with | or commas between them"
 )
 
 // schemes are what patterns of whole URLs begin with. A purge is for http and https alike.

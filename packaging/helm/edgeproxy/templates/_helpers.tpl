@@ -16,7 +16,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{/* The path of the disk tier; empty without one. */}}
 {{- define "edgeproxy.disk" -}}
 {{- $path := dig "cache" "disk" "path" "" .Values.config }}
-{{- if kindIs "slice" $path }}{{ fail "config.cache.disk.path: want one path, for the pods have one volume each" }}{{ end }}
+{{- if kindIs "slice" $path }}{{ fail "config.cache.disk.path: must be one path, for the pods have one volume each" }}{{ end }}
 {{- $path }}
 {{- end }}
 
@@ -26,9 +26,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
 {{- define "edgeproxy.http" -}}
-{{- include "edgeproxy.port" (index (required "config.listen: want an address" .Values.config.listen) 0).address }}
+{{- include "edgeproxy.port" (index (required "config.listen: needs an address" .Values.config.listen) 0).address }}
 {{- end }}
 
 {{- define "edgeproxy.metrics" -}}
-{{- include "edgeproxy.port" (required "config.metrics.address: want one, for the probes" .Values.config.metrics.address) }}
+{{- include "edgeproxy.port" (required "config.metrics.address: needs one, for the probes" .Values.config.metrics.address) }}
 {{- end }}
