@@ -142,17 +142,20 @@ func isTransient(err error) bool {
 // for none. A directory that is foreign, of a newer version or in use is an error. After a transient error the proxy runs
 // without a disk tier.
 func (sg *storage) openDisk(keys uint64) error {
-	sg.purges = purge.New(purge.Options{})
+	sg.purges = purge.New(sg.seams.Marks)
 	paths := sg.config.Cache.Disk.Paths
 	if len(paths) == 0 {
 		return nil
 	}
 	var purges *purge.Table
 	all := diskOptions(sg.config, sg.log)
+	for i := range all {
+		all[i].ReadWait, all[i].ReadDeadline = sg.seams.DiskWait, sg.seams.DiskWait
+	}
 	home := directoryWithPurges(all)
 	group, err := disk.OpenGroup(all...)
 	if err == nil {
-		if purges, err = openPurges(home, keys, group.Stats().Segments > 0, sg.log); err != nil {
+		if purges, err = sg.openPurges(home, keys, group.Stats().Segments > 0); err != nil {
 			group.Close()
 		}
 	}
@@ -173,15 +176,15 @@ func (sg *storage) openDisk(keys uint64) error {
 }
 
 // openPurges opens the purge records. stored says that the disk tier is not empty.
-func openPurges(path string, keys uint64, stored bool, log *slog.Logger) (*purge.Table, error) {
+func (sg *storage) openPurges(path string, keys uint64, stored bool) (*purge.Table, error) {
 	dir := filepath.Join(path, purgesDir)
 	if _, err := os.Stat(dir); stored && errors.Is(err, fs.ErrNotExist) {
-		log.Warn("the disk tier has responses but no purge records, which were in a directory that is no longer listed: none of the responses is used", "path", path)
+		sg.log.Warn("the disk tier has responses but no purge records, which were in a directory that is no longer listed: none of the responses is used", "path", path)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return purge.Open(purge.Place{Dir: dir, KeySeed: keys, Log: log}, purge.Options{})
+	return purge.Open(purge.Place{Dir: dir, KeySeed: keys, Log: sg.log}, sg.seams.Marks)
 }
 
 // removeStrayPurges removes purge records from directories other than home. They date from a time when such a directory was

@@ -88,17 +88,21 @@ type Options struct {
 	Level      *slog.LevelVar // of the log, which a reload sets; nil: it never changes
 	Dropped    func() uint64  // lines of the log that were not written; it is safe for concurrent use. nil: nobody counts them
 	Supervised bool           // notify the supervisor that the environment names (NOTIFY_SOCKET)
-	Seams      Seams          // where the proxy meets the network; the zero value is the network of this machine
+	Seams      Seams          // where a test takes hold of the proxy; the zero value is the network of this machine, and what rooms have by default
 }
 
-// Seams are where a proxy meets the network. Its connections then need no sockets, and it can run in the virtual time of
-// testing/synctest. The functions are safe for concurrent use.
+// Seams are where a test takes hold of a proxy. With a listener and connections of its own the proxy needs no sockets, and can run in
+// the virtual time of testing/synctest. The functions are safe for concurrent use.
 type Seams struct {
 	// Listen opens the address of a listener: one for clients, that of admin or that of metrics. nil opens a socket.
 	Listen func(address string) (net.Listener, error)
 	// Connect makes a connection to one address of an origin server, IP:PORT or the path of a socket. It must return when its
 	// context ends. nil connects a socket.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
+	// Marks is the room for marks of purges, which no setting says; a number that is 0 is the default of package purge.
+	Marks purge.Options
+	// DiskWait is how long a read of the disk tier waits for its turn, and then for the device; 0 is the defaults of package disk.
+	DiskWait time.Duration
 }
 
 // New builds the rooms of c, which Validate has checked, and opens the files that c names. It opens no address, and logs

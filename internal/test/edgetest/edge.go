@@ -17,6 +17,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/edge"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/test/testkit"
 )
 
 // Node is the name of an edge whose YAML gives it none, in Via and Cache-Status.
@@ -75,6 +76,7 @@ func StartIn(tb testing.TB, dir, yaml string, o Options) *Edge {
 	if o.Log != nil {
 		log = slog.New(slog.NewTextHandler(o.Log, nil))
 	}
+	o.Seams.DiskWait = cmp.Or(o.Seams.DiskWait, testkit.Patience) // a machine that does much else is no slow device
 	e.Edge, err = edge.New(c, log, edge.Options{Version: "test", Seams: o.Seams})
 	must(tb, err)
 	tb.Cleanup(e.Stop)
