@@ -2,22 +2,15 @@ package proxy_test
 
 import (
 	"testing"
-
-	"edgeproxy/internal/proxy"
-	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestDotsLedToWhatTheLastRouteCloses: the routes name all that is served, a last one closes the rest, and the origin read a path of that.
 func TestDotsLedToWhatTheLastRouteCloses(t *testing.T) {
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, storable)
-	served := func(l *proxy.Live) { l.Routes[0].PathPrefixes = []string{"/open", "/public"} }
-	mustSwap(t, e, func(l *proxy.Live) {
-		served(l)
-		rest := l.Routes[0]
-		rest.Name, rest.PathPrefixes, rest.Origin = "rest", []string{"/"}, nil
-		rest.Answer = &proxy.OwnAnswer{Status: 404}
-		l.Routes = append(l.Routes, rest)
-	})
+	const served = always + `
+routes:
+- {name: served, match: {path_prefix: [/open, /public]}, origin: app}
+`
+	e, app := startBefore(t, served+"- {name: rest, respond: {status: 404}}\n", storable)
 	f := func(path string, status int, detail, body string) {
 		t.Helper()
 		ask(t, e, asGet(path)).want(t, status, detail, body)
@@ -31,7 +24,7 @@ func TestDotsLedToWhatTheLastRouteCloses(t *testing.T) {
 		t.Errorf("the origin got %d requests, want none", app.Requests())
 	}
 	f("/open//x", 200, "fwd=bypass; detail=ambiguous-path", "hello")
-	mustSwap(t, e, func(l *proxy.Live) { served(l); l.Routes = l.Routes[:1] }) // what has no route is not closed
+	reload(t, e, served) // what has no route is not closed
 	f("/admin", 404, "detail=no-route", "Not Found\n")
 	f("/admin/../open", 200, "fwd=bypass; detail=ambiguous-path", "hello")
 	f("//open", 200, "fwd=bypass; detail=ambiguous-path", "hello")

@@ -1,27 +1,16 @@
 package proxy_test
 
 import (
+	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"net"
 	"net/http"
-	"net/netip"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
-	"edgeproxy/internal/front/listen"
-	"edgeproxy/internal/ops/accesslog"
-	"edgeproxy/internal/ops/spans"
-	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/route/rate"
-	"edgeproxy/internal/route/rewrite"
-	"edgeproxy/internal/route/routing"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -38,7 +27,7 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f := func(name string, request []byte) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			e := start(t, edgetest.Options{NoVarySearch: true, Origin: hitOrigin(t)})
+			e := start(t, "cache: {no_vary_search: true}", hitOrigin(t))
 			_ = newHitClient(t, e.Address, hitRequest(http.MethodGet, searchNormal, ""))
 			c := newHitClient(t, e.Address, request)
 			if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
@@ -70,7 +59,7 @@ func TestHitAfterAnUploadAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
 	for name, upload := range uploadsBefore {
 		t.Run(name, func(t *testing.T) {
-			e := start(t, edgetest.Options{NoVarySearch: true, Origin: hitOrigin(t)})
+			e := start(t, "cache: {no_vary_search: true}", hitOrigin(t))
 			c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 			if status := c.learn(t, []byte(upload)); !strings.Contains(status, "fwd=method") {
 				t.Fatalf("Cache-Status of the upload: got %q", status)
@@ -85,26 +74,16 @@ func TestHitAfterAnUploadAllocatesNothing(t *testing.T) {
 // The log goes to a file, as an operator's does, and its fields are those of a browser and of a client that traces.
 func TestHitThatIsLoggedAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	template, err := accesslog.Template("{time} {client} {target} {user_agent} {trace_id} {duration}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, format := range map[string]*accesslog.Format{"json": nil, "combined": accesslog.Combined(), "template": template} {
-		t.Run(name, func(t *testing.T) {
-			log, err := accesslog.Open(filepath.Join(t.TempDir(), "access.log"), accesslog.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := log.Close(); err != nil || log.Dropped() > 0 {
-					t.Errorf("got %v and %d lines dropped", err, log.Dropped())
-				}
-			})
-			e := start(t, edgetest.Options{Origin: hitOrigin(t), AccessLog: log, LogFormat: format})
+	for _, format := range []string{"json", "combined", `template, template: "{time} {client} {target} {user_agent} {trace_id} {duration}"`} {
+		t.Run(format[:len("json")], func(t *testing.T) {
+			e := start(t, `access_log: {path: "{dir}/access.log", format: `+format+"}", hitOrigin(t))
 			request := hitRequest(http.MethodGet, "/1024", "User-Agent: Mozilla/5.0\r\nReferer: http://a/\r\nX-Request-Id: r-1\r\nTraceparent: "+clientSampled+"\r\n")
 			// The two buffers of the queue grow until they have room for what comes between two writes.
 			if got, most := allocsPerHit(t, newHitClient(t, e.Address, request)), hitAllocs+1.5/samples+0.05; got > most {
 				t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+			}
+			if n := e.Metric(t, "edgeproxy_log_dropped_total", "log=access"); n > 0 {
+				t.Errorf("%v lines were dropped", n)
 			}
 		})
 	}
@@ -113,9 +92,7 @@ func TestHitThatIsLoggedAllocatesNothing(t *testing.T) {
 // Tracing that is on costs a hit that is not traced a lot, and no memory, whatever a client says.
 func TestHitThatIsNotTracedAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	exporter := spans.New(spans.Options{})
-	t.Cleanup(exporter.Close)
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), Spans: exporter, Sampler: spans.NewSampler(1e-12, 100)})
+	e := start(t, `tracing: {endpoint: "http://127.0.0.1:9", sample: 1e-12}`, hitOrigin(t))
 	request := hitRequest(http.MethodGet, "/1024", "Traceparent: "+clientSampled+"\r\n")
 	if got, most := allocsPerHit(t, newHitClient(t, e.Address, request)), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
@@ -125,14 +102,11 @@ func TestHitThatIsNotTracedAllocatesNothing(t *testing.T) {
 func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
 	long := strings.Repeat("a value that is longer than a small buffer, ", 3)
-	by := edgetest.OtherRoute{Name: "fields", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.PathPrefixes, r.Methods = []string{"/"}, []string{http.MethodGet}
-		r.Fields = []routing.ValueMatch{
-			{Name: "X-Own", Value: []byte(long), AnyBefore: true, AnyBehind: true}, {Name: "X-Own", Value: []byte("first, " + long[:60]), AnyBehind: true}, {Name: "Cookie", AnyBefore: true, AnyBehind: true},
-		}
-	}}}
-	e := start(t, edgetest.Options{Routes: []edgetest.OtherRoute{by}, Origin: hitOrigin(t)})
-	request := hitRequest(http.MethodGet, "/1024", "X-Own: first\r\nX-Own: "+long+"x\r\nCookie: a=b\r\n")
+	e := start(t, fmt.Sprintf(`routes:
+- {name: fields, origin: app, match: {methods: [GET], headers: {X-Other: "*%s*", X-Own: "first, %s*", Cookie: "*"}}}
+- {name: rest, origin: app}
+`, long, long[:60]), hitOrigin(t))
+	request := hitRequest(http.MethodGet, "/1024", "X-Own: first\r\nX-Own: "+long+"x\r\nX-Other: first\r\nX-Other: "+long+"x\r\nCookie: a=b\r\n")
 	conn, err := net.Dial("tcp", e.Address)
 	if err != nil {
 		t.Fatal(err)
@@ -149,10 +123,10 @@ func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 
 func TestHitOfARouteByQueryAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	by := edgetest.OtherRoute{Name: "query", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.Query = []routing.ValueMatch{{Name: "n", Value: []byte("last one"), AnyBehind: true}, {Name: "a b", AnyBefore: true, AnyBehind: true}}
-	}}}
-	e := start(t, edgetest.Options{Routes: []edgetest.OtherRoute{by}, Origin: hitOrigin(t), Key: cachekey.Options{IgnoreQuery: []string{"n"}}})
+	e := start(t, `routes:
+- {name: query, origin: app, match: {query: {n: "last one*", "a b": "*"}}, cache: {key: {ignore_query: [n]}}}
+- {name: rest, origin: app}
+`, hitOrigin(t))
 	target := "/1024?a+b&" + strings.Repeat("%6e=%6dany+a+one&", 300) + "n=%6Cast+one"
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, target, ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
@@ -166,10 +140,9 @@ func TestHitOfARouteByQueryAllocatesNothing(t *testing.T) {
 func TestHitOfARouteByListsAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
 	const path = "/1024/a-path-that-is-longer-than-a-small-buffer.js"
-	by := edgetest.OtherRoute{Name: "lists", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.Paths, r.PathPrefixes, r.PathSuffixes = []string{"/1", path}, []string{"/2", "/1024"}, []string{".css", ".js"}
-	}}}
-	e := start(t, edgetest.Options{Routes: []edgetest.OtherRoute{by}, Origin: hitOrigin(t)})
+	e := start(t, `routes:
+- {name: lists, origin: app, match: {path: [/2/a.css, `+path+`], path_prefix: [/2, /1024], path_suffix: [.css, .js]}}
+`, hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, path, ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
@@ -178,7 +151,7 @@ func TestHitOfARouteByListsAllocatesNothing(t *testing.T) {
 
 func TestHitOfAUserAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Routes: []edgetest.OtherRoute{forAnn(t)}, Origin: hitOrigin(t)})
+	e := start(t, "routes:\n"+annsRoute(t, "/"), hitOrigin(t))
 	conn, err := net.Dial("tcp", e.Address)
 	if err != nil {
 		t.Fatal(err)
@@ -193,11 +166,11 @@ func TestHitOfAUserAllocatesNothing(t *testing.T) {
 
 func TestHitOfARewrittenRouteAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	to := edgetest.OtherRoute{Name: "api", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.PathPrefixes, r.Rewrite = []string{"/a-prefix-that-is-longer-than-a-small-buffer"}, rewrite.New("/a-prefix-that-is-longer-than-a-small-buffer", "", true, nil)
-	}}}
-	e := start(t, edgetest.Options{Routes: []edgetest.OtherRoute{to}, Origin: hitOrigin(t)})
-	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/a-prefix-that-is-longer-than-a-small-buffer/1024", ""))
+	const prefix = "/a-prefix-that-is-longer-than-a-small-buffer"
+	e := start(t, `routes:
+- {name: api, origin: app, match: {path_prefix: `+prefix+`}, rewrite: {strip_prefix: `+prefix+`}}
+`, hitOrigin(t))
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, prefix+"/1024", ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
 	}
@@ -207,9 +180,7 @@ func TestHitOfARewrittenRouteAllocatesNothing(t *testing.T) {
 // the slice.
 func TestHitInASliceAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	o := edgetest.Options{SliceBytes: 64 << 10}
-	o.Origin.Address = newFilmOrigin(t, 1<<20).address
-	e := start(t, o)
+	e := start(t, "cache: {slice: 64KiB}", edgetest.Options{Origin: newFilmOrigin(t, 1<<20).address})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/film", "Range: bytes=70000-71023\r\n"))
 	if got, most := allocsPerHit(t, c), hitAllocs+2.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
@@ -218,7 +189,7 @@ func TestHitInASliceAllocatesNothing(t *testing.T) {
 
 func TestHitWithoutCacheStatusDetailsAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}})
+	e := start(t, "cache_status: {send: trusted, trusted: [203.0.113.0/24]}", hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
@@ -227,7 +198,7 @@ func TestHitWithoutCacheStatusDetailsAllocatesNothing(t *testing.T) {
 
 func TestHitBesideChallengesAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), Challenge: func([]byte) string { return "" }})
+	e := start(t, ordersCertificates, hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
@@ -236,7 +207,7 @@ func TestHitBesideChallengesAllocatesNothing(t *testing.T) {
 
 func TestHitWithinARateAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), Rate: rate.Per(1_000_000, time.Second, 0)})
+	e := start(t, "limits: {rate: {requests: 1000000}}", hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
@@ -247,7 +218,7 @@ func TestHitWithinARateAllocatesNothing(t *testing.T) {
 // mark.
 func TestHitAfterPurgesAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
+	e := start(t, "", hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/vary/1024", ""))
 	purgeOthers(t, e)
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
@@ -257,7 +228,7 @@ func TestHitAfterPurgesAllocatesNothing(t *testing.T) {
 
 func TestHitBehindATrustedProxyAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	e := start(t, `listen: [{address: "127.0.0.1:0", trusted_proxies: [127.0.0.0/8]}]`, hitOrigin(t))
 	for _, fields := range []string{
 		"X-Forwarded-For: 6.6.6.6, 2001:db8::1, 127.0.0.2\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: Example.com:80\r\n",
 		"Forwarded: for=\"[2001:db8::1]\";proto=http;host=example.com, for=127.0.0.2\r\n",
@@ -271,16 +242,7 @@ func TestHitBehindATrustedProxyAllocatesNothing(t *testing.T) {
 
 func TestHitBehindPROXYAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	peers := &listen.Peers{}
-	ln, err := listen.Open(t.Context(), listen.Options{
-		Address: "127.0.0.1:0", Peers: peers, HeaderTimeout: time.Minute, MaxWaiting: 10, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := start(t, edgetest.Options{
-		Origin: hitOrigin(t), Listener: ln, PeerOf: peers.Of, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
-	})
+	e := start(t, `listen: [{address: "127.0.0.1:0", proxy_protocol: true, trusted_proxies: [192.0.2.0/24]}]`, hitOrigin(t))
 	conn, err := net.Dial("tcp", e.Address)
 	if err != nil {
 		t.Fatal(err)
@@ -296,10 +258,9 @@ func TestHitBehindPROXYAllocatesNothing(t *testing.T) {
 
 func TestHitWithKeyRulesAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), Key: cachekey.Options{
-		IgnoreQuery: []string{"utm_*", "fbclid"}, SortQuery: true,
-		Headers: []string{"Accept-Language", "X-A-Field-With-A-Name-Beyond-Thirty-Two"}, Cookies: []string{"theme"},
-	}})
+	e := start(t, `cache: {key: {
+  ignore_query: ["utm_*", fbclid], sort_query: true, headers: [Accept-Language, X-A-Field-With-A-Name-Beyond-Thirty-Two], cookies: [theme],
+}}`, hitOrigin(t))
 	request := hitRequest(http.MethodGet, "/vary/1024?utm_source=a&b=2&a=1&%66bclid=x", "Cookie: id=17; theme=dark\r\n")
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	c.request = request
@@ -314,11 +275,10 @@ func TestHitWithKeyRulesAllocatesNothing(t *testing.T) {
 
 func TestHitWithRulesForFieldsAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{
-		Origin: hitOrigin(t), StripCookies: cachekey.CookieNames{"_ga*"}, Bypass: proxy.Bypass{Headers: []string{"X-Preview"}, Cookies: cachekey.CookieNames{"session"}},
-		Request: edgetest.FieldRules{Remove: []string{"X-Debug", "X-Internal-*"}, Set: map[string]string{"X-Edge": "1", "X-Real-Ip": "{client}", "X-Request-Id": "{request_id}", "X-Url": "{uri}"}},
-		Key:     cachekey.Options{Headers: []string{"Accept-Language", "X-Kind"}},
-	})
+	e := start(t, `
+cache: {strip_cookies: ["_ga*"], bypass: {headers: [X-Preview], cookies: [session]}, key: {headers: [Accept-Language, X-Kind]}}
+headers: {request: {remove: [X-Debug, X-Internal-*], set: {X-Edge: "1", X-Real-Ip: "{client}", X-Request-Id: "{request_id}", X-Url: "{uri}"}}}
+`, hitOrigin(t))
 	request := hitRequest(http.MethodGet, "/vary/1024",
 		"Cookie: _ga=1; theme=dark; _ga_X=2\r\nX-Debug: 1\r\nX-Kind: a\r\nX-Kind: b\r\nAccept-Language: EN-us,de;q=0.5\r\nX_Y: 1\r\n")
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))

@@ -4,14 +4,12 @@ import (
 	"net/http"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
 func TestHitThatIsCountedByURLAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
-	countsAll(t, e)
+	e := start(t, countsAll, hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)

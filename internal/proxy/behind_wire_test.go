@@ -9,19 +9,17 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/admission"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
-// smallBufferListener listens with small buffers, so that a client that reads nothing is noticed soon.
-func smallBufferListener(t testing.TB) net.Listener {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+// smallBuffers has an edge listen with small buffers, so that a client that reads nothing is noticed soon.
+func smallBuffers(o edgetest.Options) edgetest.Options {
+	o.Seams.Listen = func(string) (net.Listener, error) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		return narrowListener{l}, err
 	}
-	return narrowListener{l}
+	return o
 }
 
 type narrowListener struct{ net.Listener }
@@ -106,10 +104,9 @@ func (s *longTextOrigin) whole(c *edgetest.Conn) bool {
 
 // leaveBehind starts an edge before s, and a client that is left behind by another. What that has
 // of the answer by then is in got.
-func (s *longTextOrigin) leaveBehind(t *testing.T, o edgetest.Options, version string) (e *edgetest.Edge, slow *http.Response, got []byte) {
+func (s *longTextOrigin) leaveBehind(t *testing.T, yaml, version string) (e *edgetest.Edge, slow *http.Response, got []byte) {
 	t.Helper()
-	o.Listener, o.ResponseBuffer = smallBufferListener(t), 64<<10
-	e, _ = startBefore(t, o, s.play)
+	e = start(t, yaml, smallBuffers(edgetest.Options{Origin: edgetest.StartOrigin(t, nil, s.play).Address}))
 	t.Cleanup(func() {
 		select {
 		case <-s.unroll:
@@ -143,22 +140,23 @@ func (s *longTextOrigin) leaveBehind(t *testing.T, o edgetest.Options, version s
 	return e, slow, got
 }
 
-// unknownLengthOptions are those of an edge that does not keep the text whole: its length is unknown, and it is longer than
-// MaxObjectBytes.
-func unknownLengthOptions() edgetest.Options {
-	return edgetest.Options{Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 1 << 20}
-}
+// unknownLength is of an edge that does not keep the text whole: its length is unknown, and it is longer than max_object_bytes.
+const unknownLength = always + `
+cache: {memory: {max_object_bytes: 1MiB}}
+limits: {response_buffer: 64KiB}
+`
 
-// scarceMemoryOptions are those of an edge without memory for the whole text.
-func scarceMemoryOptions() edgetest.Options {
-	return edgetest.Options{Rule: admission.Rule{Policy: admission.Never}, MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, InflightBytes: 1 << 20}
-}
+// scarceMemory is of an edge without memory for the whole text.
+const scarceMemory = `
+admission: {policy: never}
+limits: {response_buffer: 64KiB, inflight_bytes: 1MiB}
+`
 
-func (s *longTextOrigin) options() edgetest.Options {
+func (s *longTextOrigin) yaml() string {
 	if s.chunked {
-		return unknownLengthOptions()
+		return unknownLength
 	}
-	return scarceMemoryOptions()
+	return scarceMemory
 }
 
 // part is the head of the right answer to a request for the bytes from first to last.
@@ -194,7 +192,7 @@ func TestAClientThatFellBehindGetsTheSameBytes(t *testing.T) {
 						_ = c.Close()
 					}
 				}
-				e, slow, got := s.leaveBehind(t, s.options(), "1.1")
+				e, slow, got := s.leaveBehind(t, s.yaml(), "1.1")
 				rest, err := io.ReadAll(slow.Body)
 				got = append(got, rest...)
 				switch right := strings.HasPrefix(s.text, string(got)); {
@@ -280,7 +278,7 @@ func TestARestOfAnotherLengthIsNotSent(t *testing.T) {
 	s.rest = func(c *edgetest.Conn, at int) {
 		c.Say(s.part(at, longTextBytes-2, longTextBytes-1, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", longTextBytes-1-at, s.text[at:longTextBytes-1]))
 	}
-	e, slow, _ := s.leaveBehind(t, s.options(), "1.1")
+	e, slow, _ := s.leaveBehind(t, s.yaml(), "1.1")
 	if _, err := io.Copy(io.Discard, slow.Body); err == nil {
 		t.Error("it was taken for the rest")
 	}
@@ -296,7 +294,7 @@ func TestAClientWithoutTheRestSeesABrokenTransfer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newLongTextOrigin(chunked, "")
-			e, slow, got := s.leaveBehind(t, s.options(), version)
+			e, slow, got := s.leaveBehind(t, s.yaml(), version)
 			if (slow.ContentLength < 0) != chunked {
 				t.Errorf("the answer has a length of %d", slow.ContentLength)
 			}
@@ -325,7 +323,7 @@ func TestAClientThatFellBehindInHTTP10GetsTheRest(t *testing.T) {
 	s.rest = func(c *edgetest.Conn, at int) {
 		c.Say(s.part(at, longTextBytes-1, longTextBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", longTextBytes-at, s.text[at:]))
 	}
-	_, slow, got := s.leaveBehind(t, s.options(), "1.0")
+	_, slow, got := s.leaveBehind(t, s.yaml(), "1.0")
 	rest, err := io.ReadAll(slow.Body)
 	if got = append(got, rest...); err != nil || string(got) != s.text {
 		t.Errorf("got %d bytes and %v", len(got), err)
@@ -350,9 +348,7 @@ func TestTheStoredBodyOfAClientThatFellBehindIsPinned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e, slow, got := s.leaveBehind(t, edgetest.Options{
-		Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, InflightBytes: held + longTextBytes/2, InflightShare: 1,
-	}, "1.1")
+	e, slow, got := s.leaveBehind(t, fmt.Sprintf("%slimits: {response_buffer: 64KiB, inflight_bytes: %dB, inflight_share: 1}", always, held+longTextBytes/2), "1.1")
 	free()
 	eventually(t, "there is memory again", func() bool { return e.Metric(t, "edgeproxy_inflight_bytes") == 0 })
 	ask(t, e, asGet("/a")).want(t, 200, "fwd=uri-miss; stored", s.text)

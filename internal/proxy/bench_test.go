@@ -4,23 +4,21 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/routing"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // BenchmarkHit measures what this program does for a hit, without the kernel:
 // request and answer go through a connection that costs nothing.
 func BenchmarkHit(b *testing.B) {
-	f := func(name, path, more, status string, then ...func(testing.TB, *edgetest.Edge)) {
+	f := func(name, path, more, status, yaml string, then ...func(testing.TB, *edgetest.Edge)) {
 		b.Run(name, func(b *testing.B) {
 			l := newReplayListener()
-			e := start(b, edgetest.Options{NoVarySearch: true, Origin: hitOrigin(b), Listener: l})
+			e := start(b, always+yaml, l.before(hitOrigin(b)))
 			conn := func(requests int, path string) *replayConn {
 				return &replayConn{request: hitRequest(http.MethodGet, path, more), left: requests, done: make(chan struct{})}
 			}
@@ -48,14 +46,14 @@ func BenchmarkHit(b *testing.B) {
 			}
 		})
 	}
-	f("1KiB", "/1024", "", "2xx")
-	f("1KiB, after an upload", "/1024", "", "2xx")
-	f("1KiB, after an upload in chunks", "/1024", "", "2xx")
-	f("16KiB", "/16384", "", "2xx")
-	f("variant", "/vary/1024", "", "2xx")
-	f("a query by a rule", searchTarget, "", "2xx")
-	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx")
-	f("tagged, after other purges", "/1024", "", "2xx", purgeOthers)
+	f("1KiB", "/1024", "", "2xx", "")
+	f("1KiB, after an upload", "/1024", "", "2xx", "")
+	f("1KiB, after an upload in chunks", "/1024", "", "2xx", "")
+	f("16KiB", "/16384", "", "2xx", "")
+	f("variant", "/vary/1024", "", "2xx", "")
+	f("a query by a rule", searchTarget, "", "2xx", "cache: {no_vary_search: true}\n")
+	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx", "")
+	f("tagged, after other purges", "/1024", "", "2xx", "", purgeOthers[*edgetest.Edge])
 	f("counted by host and URL", "/1024", "", "2xx", countsAll)
 }
 
@@ -66,25 +64,16 @@ var uploadsBefore = map[string]string{
 }
 
 // countsAll has everything counted that a setting can ask for.
-func countsAll(tb testing.TB, e *edgetest.Edge) {
-	tb.Helper()
-	live := e.Live
-	live.Top = proxy.TopOptions{Entries: 256, Window: time.Hour}
-	live.CountedHosts = []proxy.CountedHost{
-		{Label: "other.example", Host: routing.Host{Name: "other.example"}}, {Label: "*.example", Host: routing.Host{Name: "example", Subdomains: true}},
-	}
-	if err := e.Proxy.Swap(live); err != nil {
-		tb.Fatal(err)
-	}
-}
+const countsAll = `metrics: {hosts: [other.example, "*.example"], top: {entries: 256, window: 1h}}
+`
 
 // BenchmarkMiss measures a miss, the origin and its connection included: what is shared,
 // and what is fetched for one client alone.
 func BenchmarkMiss(b *testing.B) {
-	f := func(name, method, path, more string, rule admission.Rule) {
+	f := func(name, method, path, more string) {
 		b.Run(name, func(b *testing.B) {
 			l := newReplayListener()
-			_ = start(b, edgetest.Options{Rule: rule, Origin: hitOrigin(b), Listener: l})
+			_ = start(b, "admission: {policy: never}", l.before(hitOrigin(b)))
 			conn := func(requests int) *replayConn {
 				return &replayConn{request: hitRequest(method, path, more), left: requests, done: make(chan struct{})}
 			}
@@ -95,9 +84,8 @@ func BenchmarkMiss(b *testing.B) {
 			l.serve(c)
 		})
 	}
-	never := admission.Rule{Policy: admission.Never}
-	f("held back", http.MethodGet, "/1024", "", never)
-	f("for one client", http.MethodHead, "/1024", "", never)
+	f("held back", http.MethodGet, "/1024", "")
+	f("for one client", http.MethodHead, "/1024", "")
 }
 
 // replayListener accepts the connections it is told to serve.
@@ -109,6 +97,17 @@ type replayListener struct {
 
 func newReplayListener() *replayListener {
 	return &replayListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+// before has an edge accept from l. Its admin listener is a socket.
+func (l *replayListener) before(o edgetest.Options) edgetest.Options {
+	o.Seams.Listen = func(address string) (net.Listener, error) {
+		if strings.HasPrefix(address, "127.") {
+			return net.Listen("tcp", "127.0.0.1:0")
+		}
+		return l, nil
+	}
+	return o
 }
 
 // serve hands c to the server and waits until the server has closed it.

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 const (
@@ -30,7 +30,7 @@ type beyondRig struct {
 	goOn    chan bool     // true: the rest follows; false: the origin breaks off
 }
 
-func newBeyondRig(t *testing.T, version string, chunked bool, o edgetest.Options) *beyondRig {
+func newBeyondRig(t *testing.T, version string, chunked bool, disk string) *beyondRig {
 	t.Helper()
 	r := &beyondRig{film: strings.Repeat("0123456789abcdef", beyondMemory/16), begun: make(chan struct{}, 8), goOn: make(chan bool, 8)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -58,12 +58,11 @@ func newBeyondRig(t *testing.T, version string, chunked bool, o edgetest.Options
 		_, _ = io.WriteString(w, r.film[beyondBegins:])
 	}))
 	t.Cleanup(server.Close)
-	o.Origin, o.Rule, o.MaxObjectBytes = origin.Options{Address: server.Listener.Addr().String()}, always(), mostInMemory
-	r.Edge = start(t, o)
+	r.Edge = start(t, fmt.Sprintf("%scache: {memory: {max_object_bytes: %dB}%s}", always, mostInMemory, disk), edgetest.Options{Origin: server.Listener.Addr().String()})
 	transport := &http.Transport{}
 	r.address = r.Address
 	if version == "HTTP/2" {
-		r.address = r.StartHTTP2(t)
+		r.address = startHTTP2(t, r.Edge)
 		transport.Protocols = new(http.Protocols)
 		transport.Protocols.SetUnencryptedHTTP2(true)
 	}
@@ -101,7 +100,7 @@ func read(t *testing.T, res *http.Response) string {
 }
 
 // beyond runs test for each version of HTTP, with and without a length that is known before.
-func beyond(t *testing.T, o edgetest.Options, test func(t *testing.T, r *beyondRig)) {
+func beyond(t *testing.T, disk string, test func(t *testing.T, r *beyondRig)) {
 	t.Helper()
 	for _, version := range []string{"HTTP/1.1", "HTTP/2"} {
 		for _, chunked := range []bool{false, true} {
@@ -109,14 +108,14 @@ func beyond(t *testing.T, o edgetest.Options, test func(t *testing.T, r *beyondR
 			if chunked {
 				name = version + " chunks"
 			}
-			t.Run(name, func(t *testing.T) { test(t, newBeyondRig(t, version, chunked, o)) })
+			t.Run(name, func(t *testing.T) { test(t, newBeyondRig(t, version, chunked, disk)) })
 		}
 	}
 }
 
 // What is larger than memory allows is not stored where there is nothing else.
 func TestLargerThanMemoryIsNotStoredByMemoryAlone(t *testing.T) {
-	beyond(t, edgetest.Options{}, func(t *testing.T, r *beyondRig) {
+	beyond(t, "", func(t *testing.T, r *beyondRig) {
 		for range 2 {
 			r.goOn <- true
 			res := r.ask(t.Context(), t, "")
@@ -137,7 +136,7 @@ func TestLargerThanMemoryIsNotStoredByMemoryAlone(t *testing.T) {
 }
 
 // onDiskBeyond has a disk that takes what memory does not.
-var onDiskBeyond = edgetest.Options{Disk: true, MaxDiskObjectBytes: 1 << 20}
+const onDiskBeyond = `, disk: {path: "{dir}/disk", max_bytes: 16MiB, min_free: 0%}`
 
 // Where the disk takes it, it is stored from its first byte, while clients read along; then it is a hit, also for a
 // Range, read by offset. A fill that broke off before leaves nothing behind.

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -15,7 +14,7 @@ import (
 func TestSeveralRangesOfALargeBodyAreNotCopied(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
 	const hits, rounds, mostBytes, mostAllocs = 70, 3, 4 << 10, 12
-	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
+	e := start(t, "", hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1000000", "Range: bytes=500000-999999,0-299999,400000-400000\r\n"))
 	if least := 800001; c.body < least || c.body > least+1024 {
 		t.Fatalf("got a body of %d bytes, want %d and what frames them", c.body, least)

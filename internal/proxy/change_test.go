@@ -6,14 +6,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/admission"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/config"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -107,7 +106,7 @@ func (s *versionedOrigin) visit(t *testing.T, base string, client, requests int)
 func TestNothingOlderThanAnUnsafeRequestIsServed(t *testing.T) {
 	const clients = 6
 	requests := testkit.Times(1800, 900)
-	f := func(name string, o edgetest.Options) {
+	f := func(name, yaml string, adjust func(*config.Config)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &versionedOrigin{changingOrigin: changingOrigin{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}}
@@ -120,9 +119,7 @@ func TestNothingOlderThanAnUnsafeRequestIsServed(t *testing.T) {
 				s.answer(w, r, current.Load())
 			}))
 			t.Cleanup(server.Close)
-			o.Origin.Address = server.Listener.Addr().String()
-			o.PurgeFrom = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-			e := start(t, o)
+			e := start(t, yaml+"\npurge: {allow: [127.0.0.0/8]}", edgetest.Options{Origin: server.Listener.Addr().String(), Adjust: adjust})
 			var all sync.WaitGroup
 			for n := range clients {
 				all.Go(func() { s.visit(t, "http://"+e.Address, n, requests/clients) })
@@ -130,11 +127,12 @@ func TestNothingOlderThanAnUnsafeRequestIsServed(t *testing.T) {
 			all.Wait()
 		})
 	}
-	secondHit, never := admission.Rule{Policy: admission.SecondHit}, admission.Rule{Policy: admission.Never}
-	f("whole", edgetest.Options{Rule: always()})
-	f("parts", edgetest.Options{Rule: always(), MaxObjectBytes: 200})
-	f("stage", edgetest.Options{Rule: secondHit, StageBytes: 1 << 20})
-	f("slices", edgetest.Options{Rule: always(), SliceBytes: 64})
-	f("slices of the stage", edgetest.Options{Rule: secondHit, SliceBytes: 64, StageBytes: 1 << 20})
-	f("slices never stored", edgetest.Options{Rule: never, SliceBytes: 64})
+	slices := func(c *config.Config) { c.Routes[0].Cache.Slice = 64 }
+	const never = "admission: {policy: never}"
+	f("whole", always, nil)
+	f("parts", always, func(c *config.Config) { c.Cache.Memory.MaxObjectBytes = 200 })
+	f("stage", "", nil)
+	f("slices", always, slices)
+	f("slices of the stage", "", slices)
+	f("slices never stored", never, slices)
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // recordingOrigin is an origin that notes what reaches it and answers everything.
@@ -43,9 +43,9 @@ const smuggled = "GET /smuggled HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n
 
 // statuses sends raw on a connection of its own and returns the status of every
 // answer until the edge closes.
-func statuses(t *testing.T, e *edgetest.Edge, raw string) string {
+func statuses[E anEdge](t *testing.T, e E, raw string) string {
 	t.Helper()
-	s := dial(t, e.Address)
+	s := dial(t, addressOf(e))
 	defer s.Close()
 	if _, err := io.WriteString(s, raw); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func statuses(t *testing.T, e *edgetest.Edge, raw string) string {
 // a request. What the edge lets through is one request at the origin.
 func TestWhatIsRefusedEndsTheConnection(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	refused := func(status int, raw string) {
 		t.Helper()
 		if got := statuses(t, e, raw+smuggled); got != fmt.Sprint(status) {
@@ -134,14 +134,14 @@ func TestWhatIsRefusedEndsTheConnection(t *testing.T) {
 	refused(414, "GET /"+strings.Repeat("\xc3", 3<<10)+" HTTP/1.1\r\n"+h+"\r\n") // three bytes each in the normal form
 	refused(431, a+h+strings.Repeat("X: y\r\n", 100)+"\r\n")
 	refused(417, post+"Expect: 200-ok\r\nContent-Length: 3\r\n\r\nabc")
-	refused(413, post+"Content-Length: 1048577\r\n\r\n")
+	refused(413, post+"Content-Length: 1073741825\r\n\r\n")
 }
 
 // TestNoContinueForWhatIsRefused: the gate stands before the 100 that asks for the
 // body, and what was sent without waiting is not read as a request.
 func TestNoContinueForWhatIsRefused(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	f := func(want, raw string, seen ...string) {
 		t.Helper()
 		if got := statuses(t, e, raw); got != want {
@@ -163,7 +163,7 @@ func TestNoContinueForWhatIsRefused(t *testing.T) {
 	}
 	f("400", "post /a HTTP/1.1\r\nHost: h\r\n"+expect+"Content-Length: 3\r\n\r\nabc"+smuggled)
 	f("405", "TRACE /a HTTP/1.1\r\nHost: h\r\n"+expect+"Content-Length: 3\r\n\r\nabc"+smuggled)
-	f("413", post+"Host: h\r\n"+expect+"Content-Length: 1048577\r\n\r\n"+smuggled)
+	f("413", post+"Host: h\r\n"+expect+"Content-Length: 1073741825\r\n\r\n"+smuggled)
 	f("417", post+"Host: h\r\nExpect: y 100-continue\r\nContent-Length: 3\r\n\r\nabc"+smuggled)
 	f("417", post+"Host: h\r\nExpect: 100-continue, x\r\nContent-Length: 3\r\n\r\nabc"+smuggled)
 	f("417", post+"Host: h\r\n"+expect+"Expect: x\r\nContent-Length: 3\r\n\r\nabc"+smuggled) // the first line alone would do
@@ -180,7 +180,7 @@ func TestNoContinueForWhatIsRefused(t *testing.T) {
 // the body that its framing says, and the next request begins behind it.
 func TestOneRequestIsOneRequestAtTheOrigin(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	f := func(raw string, seen ...string) {
 		t.Helper()
 		want := strings.TrimSpace(strings.Repeat("200 ", len(seen)))
@@ -212,7 +212,7 @@ func TestOneRequestIsOneRequestAtTheOrigin(t *testing.T) {
 // second framing in the fields that are handed on.
 func TestFramingFieldsWithUnderscoresAreNotForwarded(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), UnusualNames: true}, w.script)
+	e, _ := startBefore(t, always+"unusual_field_names: keep\n", w.script)
 	ask(t, e, "GET /a HTTP/1.1\r\nHost: h\r\nTransfer_Encoding: chunked\r\nContent_Length: 7\r\nKeep_Alive: 1\r\nX_Y: z\r\n\r\n")
 	_, head := w.take()
 	for _, name := range []string{"Transfer_encoding", "Content_length", "Keep_alive"} {
@@ -236,7 +236,7 @@ var malformedChunks = []string{
 // behind it is not read.
 func TestAChunkedUploadEndedTheConnection(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	const head = " /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for _, method := range []string{"POST", "GET"} {
 		for _, body := range []string{"3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\nX: y\r\n\r\n", "3;x=y\r\nabc\r\n0\r\n\r\n"} {
@@ -268,7 +268,7 @@ func TestAChunkedUploadEndedTheConnection(t *testing.T) {
 // for trailer fields. So such a section is refused, and whatever follows chunks that fasthttp reads is not read.
 func TestChunkedRequestIsTheLast(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	const head = " /a HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, x\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for _, method := range []string{"POST", "GET"} {
 		for _, body := range []string{
@@ -301,7 +301,7 @@ func TestChunkedRequestIsTheLast(t *testing.T) {
 // what the other parser sends as the next request is not read as one.
 func TestLFInTheRequestLine(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	f := func(raw, want string, seen ...string) {
 		t.Helper()
 		if got := statuses(t, e, raw+smuggled); got != want {
@@ -336,7 +336,7 @@ func TestLFInTheRequestLine(t *testing.T) {
 // heed it.
 func TestAnOptionsRequestGoesNoFurtherThanItMay(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	f := func(method, sent, want string) {
 		t.Helper()
 		answer := ask(t, e, method+" /a HTTP/1.1\r\nHost: h\r\nMax-Forwards: "+sent+"\r\n\r\n")

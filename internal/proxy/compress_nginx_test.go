@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -36,9 +36,7 @@ func TestCompressionIsThatOfNginx(t *testing.T) {
 		location / { proxy_pass http://%[3]s; proxy_http_version 1.1; }
 	}
 `, dir, address, app.Address), address)
-	o := edgetest.Options{Rule: always(), Compress: gzips()}
-	o.Origin.Address = app.Address
-	e := start(t, o)
+	e := start(t, always+gzips(), edgetest.Options{Origin: app.Address})
 	f := func(name, accepts, status, contentType, tag, coding string) {
 		t.Helper()
 		request := taking(accepts, "GET", "/"+strings.ReplaceAll(name, " ", "-"), "HTTP/1.1", "X-Status: "+status+"\r\nX-Type: "+contentType+"\r\nX-Tag: "+tag+"\r\nX-Coding: "+coding+"\r\n")

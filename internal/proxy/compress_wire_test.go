@@ -6,24 +6,22 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"edgeproxy/internal/admission"
+	"edgeproxy/config"
 	"edgeproxy/internal/proxy/compress"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
 // gzips compresses text and JSON of 100 bytes or more.
-func gzips(codings ...compress.Coding) *compress.Rules {
+func gzips(codings ...string) (yaml string) {
 	if codings == nil {
-		codings = []compress.Coding{compress.Gzip}
+		codings = []string{"gzip"}
 	}
-	return &compress.Rules{Codings: codings, Types: []string{"text/*", "application/json"}, MinBytes: 100, Level: compress.Default}
+	return fmt.Sprintf("compress: {codings: [%s], min_bytes: 100B}\n", strings.Join(codings, ", "))
 }
 
 // page is text of n bytes.
@@ -62,25 +60,25 @@ func (a answer) wantPage(t *testing.T, what, coding, cache, body string) {
 // TestAWholeBodyIsCompressedAtOnce: a miss has a length, and the bytes of the hit behind it.
 func TestAWholeBodyIsCompressedAtOnce(t *testing.T) {
 	body := page(8000)
-	for _, coding := range []compress.Coding{compress.Gzip, compress.Brotli, compress.Zstd} {
+	for _, coding := range []string{"gzip", "br", "zstd"} {
 		for _, policy := range []string{"stored", "held back", "not storable"} {
 			fields, cache := textFields, "fwd=uri-miss; stored"
-			o := edgetest.Options{Rule: always(), Compress: gzips(coding)}
+			rule := always
 			switch policy {
 			case "held back":
-				o.Rule, cache = admission.Rule{Policy: admission.Never}, "fwd=uri-miss; detail=never"
+				rule, cache = "admission: {policy: never}\n", "fwd=uri-miss; detail=never"
 			case "not storable":
 				fields, cache = "Content-Type: text/html\r\nCache-Control: private\r\n", "fwd=uri-miss; detail=private"
 			}
-			e, _ := startBefore(t, o, says(fields, body))
-			what := coding.String() + ", " + policy
-			miss := ask(t, e, taking(coding.String(), "GET", "/a", "HTTP/1.1", ""))
-			miss.wantPage(t, what, coding.String(), cache, body)
+			e, _ := startBefore(t, rule+gzips(coding), says(fields, body))
+			what := coding + ", " + policy
+			miss := ask(t, e, taking(coding, "GET", "/a", "HTTP/1.1", ""))
+			miss.wantPage(t, what, coding, cache, body)
 			if n := miss.header.Get("Content-Length"); n != strconv.Itoa(len(miss.body)) || len(miss.body) > len(body)/2 {
 				t.Errorf("%s: got Content-Length %q and %d bytes", what, n, len(miss.body))
 			}
 			if policy == "stored" {
-				hit := ask(t, e, taking(coding.String(), "GET", "/a", "HTTP/1.1", ""))
+				hit := ask(t, e, taking(coding, "GET", "/a", "HTTP/1.1", ""))
 				if hit.body != miss.body || !strings.Contains(hit.cache, "; hit") || hit.header.Get("Content-Length") != strconv.Itoa(len(miss.body)) {
 					t.Errorf("%s: the hit has %d bytes, %s", what, len(hit.body), hit.cache)
 				}
@@ -89,8 +87,8 @@ func TestAWholeBodyIsCompressedAtOnce(t *testing.T) {
 				cache = "fwd=vary-miss; stored"
 			}
 			ask(t, e, taking("identity", "GET", "/a", "HTTP/1.1", "")).wantPage(t, what+", for another client", "", cache, body)
-			in := e.Metric(t, "edgeproxy_compressed_in_bytes_total", "route=default", "coding="+coding.String())
-			out := e.Metric(t, "edgeproxy_compressed_out_bytes_total", "route=default", "coding="+coding.String())
+			in := e.Metric(t, "edgeproxy_compressed_in_bytes_total", "route=default", "coding="+coding)
+			out := e.Metric(t, "edgeproxy_compressed_out_bytes_total", "route=default", "coding="+coding)
 			if in != float64(len(body)) || out != float64(len(miss.body)) {
 				t.Errorf("%s: counted %v in and %v out, want %d and %d", what, in, out, len(body), len(miss.body))
 			}
@@ -105,8 +103,7 @@ func TestCompressedBytesGoOutAsTheyCome(t *testing.T) {
 		t.Helper()
 		t.Run(strings.Join([]string{coding, framing[:8], method, version[5:], control}, " "), func(t *testing.T) {
 			next := make(chan struct{}, pieces+1)
-			o := edgetest.Options{Rule: always(), Compress: gzips(compress.Gzip, compress.Brotli, compress.Zstd)}
-			e, _ := startBefore(t, o, func(c *edgetest.Conn) {
+			e, _ := startBefore(t, always+gzips("gzip", "br", "zstd"), func(c *edgetest.Conn) {
 				for c.Next() != nil {
 					c.Say("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: " + control + "\r\n" + framing + "\r\n\r\n")
 					for i := range pieces {
@@ -157,12 +154,10 @@ func pieceOf(i int) string { return fmt.Sprintf("piece %d of what comes, which i
 func TestALargeBodyIsCompressed(t *testing.T) {
 	const size = 3 << 20
 	body := page(size)
-	for name, o := range map[string]edgetest.Options{
-		"memory": {}, "disk": {Disk: true}, "the disk alone": {Disk: true, MaxObjectBytes: 64 << 10, MaxDiskObjectBytes: 8 << 20}, "too large": {MaxObjectBytes: 64 << 10},
-	} {
+	const small, onDisk = "memory: {max_object_bytes: 64KiB}, ", `disk: {path: "{dir}/disk", max_bytes: 64MiB, min_free: 0%}`
+	for name, yaml := range map[string]string{"memory": "", "disk": onDisk, "the disk alone": small + onDisk, "too large": small} {
 		t.Run(name, func(t *testing.T) {
-			o.Rule, o.Compress, o.MaxBytes, o.InflightBytes = always(), gzips(), 64<<20, 16<<20
-			e, app := startBefore(t, o, says(textFields, body))
+			e, app := startBefore(t, always+gzips()+"cache: {"+yaml+"}", says(textFields, body))
 			kept := name != "too large"
 			miss := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.1", ""))
 			miss.wantPage(t, "miss", "gzip", "fwd=uri-miss; stored", body)
@@ -192,7 +187,7 @@ func TestALargeBodyIsCompressed(t *testing.T) {
 // TestClientsOfHTTP10AndHTTP2 get what others get.
 func TestClientsOfHTTP10AndHTTP2(t *testing.T) {
 	body := page(100_000)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, says(textFields, body))
+	e, _ := startBefore(t, always+gzips(), says(textFields, body))
 	miss := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.0", ""))
 	miss.wantPage(t, "HTTP/1.0, miss", "gzip", "fwd=uri-miss; stored", body)
 	if miss.header.Get("Content-Length") != "" || miss.header.Get("Transfer-Encoding") != "" {
@@ -204,7 +199,7 @@ func TestClientsOfHTTP10AndHTTP2(t *testing.T) {
 	}
 	h2 := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols)}
 	h2.Protocols.SetUnencryptedHTTP2(true)
-	address := e.StartHTTP2(t)
+	address := startHTTP2(t, e)
 	defer h2.CloseIdleConnections()
 	for _, target := range []string{"/a", "/b", "/b"} {
 		r, _ := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+address+target, http.NoBody)
@@ -243,9 +238,7 @@ func TestAnOriginOfHTTP2IsCompressed(t *testing.T) {
 	s.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
-	o := edgetest.Options{Rule: always(), Compress: gzips()}
-	o.Origin.Address, o.Origin.HTTP2 = l.Addr().String(), true
-	e := start(t, o)
+	e := start(t, always+gzips()+`origins: {app: {servers: ["http://{origin}"], protocol: h2}}`, edgetest.Options{Origin: l.Addr().String()})
 	for _, target := range []string{"/a", "/cut"} {
 		c := dial(t, e.Address)
 		res, err := c.head(taking("gzip", "GET", target, "HTTP/1.1", ""))
@@ -278,7 +271,7 @@ func TestAnOriginOfHTTP2IsCompressed(t *testing.T) {
 // TestTrailersBehindACompressedBody are those that are not about the bytes of the origin.
 func TestTrailersBehindACompressedBody(t *testing.T) {
 	body := page(500)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always+gzips(), func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\n%sTrailer: X-Sum, Content-Digest\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\nX-Sum: 1\r\nContent-Digest: sha-256=:AA:\r\nRepr-Digest: b\r\n\r\n", textFields, len(body), body))
 		}
@@ -298,7 +291,7 @@ func TestTrailersBehindACompressedBody(t *testing.T) {
 // TestPreconditionsOfUnsafeRequestsAreForwardedUnchanged: a PUT of what was compressed fails by the origin's own comparison, if at all.
 func TestPreconditionsOfUnsafeRequestsAreForwardedUnchanged(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always+gzips(), func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			asked <- r
 			c.Say("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 412 Precondition Failed\r\nETag: \"a\"\r\nContent-Length: 0\r\n\r\n")
@@ -320,7 +313,8 @@ func TestPreconditionsOfUnsafeRequestsAreForwardedUnchanged(t *testing.T) {
 // TestSlicesAreNotCompressed, as check says.
 func TestSlicesAreNotCompressed(t *testing.T) {
 	body := page(5000)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips(), SliceBytes: 64 << 10}, says(textFields, body))
+	app := edgetest.StartOrigin(t, nil, says(textFields, body))
+	e := start(t, always+gzips(), edgetest.Options{Origin: app.Address, Adjust: func(c *config.Config) { c.Routes[0].Cache.Slice = 64 << 10 }})
 	got := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.1", ""))
 	if got.body != body || got.header.Get("Content-Encoding") != "" || got.header.Get("Vary") != "" {
 		t.Errorf("got %d bytes, %v", len(got.body), got.header)
@@ -330,7 +324,7 @@ func TestSlicesAreNotCompressed(t *testing.T) {
 // TestTooManyEncodersLeaveAResponseAsItIs, in the variant of its client, and are counted.
 func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 	body := page(5000)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Compress: gzips()}, says(textFields, body))
+	e, _ := startBefore(t, always+gzips(), says(textFields, body))
 	var others []*compress.Reader
 	for r := compress.NewReader(nil, compress.Gzip, compress.Fastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, compress.Fastest, nil) {
 		others = append(others, r)
@@ -352,9 +346,10 @@ func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
 	body := page(300_000)
 	ends := map[string]chan struct{}{"/hangs/1": make(chan struct{}), "/hangs/2": make(chan struct{})}
-	o := edgetest.Options{Rule: always(), Compress: gzips(), ClientShare: 2. / compress.MostOpen, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	o.Origin.IdleTimeout = time.Hour // a fetch goes on without its client, and has its share until the origin ends it
-	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
+	// A fetch goes on without its client, and has its share until the origin ends it.
+	e, _ := startBefore(t, fmt.Sprint(always, gzips(), `
+listen: [{address: "127.0.0.1:0", trusted_proxies: [127.0.0.0/8]}]
+limits: {origin_share: `, 2./compress.MostOpen, "}"), func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
 			if end := ends[r.RequestURI]; end != nil {
@@ -411,10 +406,8 @@ func TestEncodersAreReleased(t *testing.T) {
 			c.Say(body[100_000:])
 		}
 	}
-	o := edgetest.Options{Rule: always(), Compress: gzips()}
-	e, _ := startBefore(t, o, script)
-	o.Origin.IdleTimeout = 100 * time.Millisecond // bounds a fetch that goes on without its client
-	impatient, _ := startBefore(t, o, script)
+	e, _ := startBefore(t, always+gzips(), script)
+	impatient, _ := startBefore(t, always+gzips()+`origins: {app: {servers: ["http://{origin}"], idle_timeout: 100ms}}`, script) // a fetch goes on without its client
 	for i := range 60 {
 		target, e := [...]string{"/cut", "/hangs", "/whole"}[i%3], e
 		if target == "/hangs" {

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // hasCopy asks until a body has a copy that its hits are sent from.
 func hasCopy(t *testing.T, e *edgetest.Edge, ask func()) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); e.CopiesBytes() == 0; ask() {
+	for deadline := time.Now().Add(patience); e.CopiesBytes(t) == 0; ask() {
 		if time.Now().After(deadline) {
 			t.Fatal("no copy is made")
 		}
@@ -24,9 +24,7 @@ func hasCopy(t *testing.T, e *edgetest.Edge, ask func()) {
 // With the body the copy goes.
 func TestAHitFromACopyIsTheSame(t *testing.T) {
 	const size = 3 << 20
-	o := edgetest.Options{Rule: always(), MaxBytes: 160 << 20, MaxObjectBytes: 24 << 20, WriteIdleTimeout: -1}
-	o.Origin.Address = newFilmOrigin(t, size).address
-	e := start(t, o)
+	e := start(t, always, edgetest.Options{Origin: newFilmOrigin(t, size).address})
 	want := ask(t, e, asGet("/film"))
 	if want.err != nil || len(want.body) != size {
 		t.Fatalf("got %d bytes and error %v", len(want.body), want.err)
@@ -54,5 +52,5 @@ func TestAHitFromACopyIsTheSame(t *testing.T) {
 	if got, err := io.ReadAll(res.Body); string(got) != want.body || err != nil {
 		t.Errorf("to a slow client: got %d bytes and error %v", len(got), err)
 	}
-	eventually(t, "the copy goes", func() bool { return e.CopiesBytes() == 0 })
+	eventually(t, "the copy goes", func() bool { return e.CopiesBytes(t) == 0 })
 }

@@ -7,11 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/ops/top"
-	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/routing"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -48,20 +45,20 @@ func answersAll(c *edgetest.Conn) {
 }
 
 func TestHostsAndURLsAreCountedByWhatBecameOfThem(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}}, answersAll)
+	e, _ := startBefore(t, held, answersAll)
 	ask(t, e, hosted("a.example", "/before"))
 	if got := listed(t, e, top.Hosts, top.Requests); got != "off" {
 		t.Errorf("got %s, want nothing counted unasked", got)
 	}
-	on := func(l *proxy.Live) { l.Top = proxy.TopOptions{Entries: 100, Window: time.Hour} }
-	mustSwap(t, e, on)
+	const on = held + "metrics: {top: {entries: 100, window: 1h}}\n"
+	reload(t, e, on)
 	for range 4 {
 		ask(t, e, hosted("A.example:80", "/x"))
 	}
 	ask(t, e, hosted("b.example", "/x?q=1"))
 	ask(t, e, hosted("a.example", "/private"))
 	ask(t, e, "GET / HTTP/1.1\r\nHost: not a host\r\n\r\n") // is no URL
-	mustSwap(t, e, on)                                      // a reload that changes nothing here keeps the counts
+	reload(t, e, on)                                        // a reload that changes nothing here keeps the counts
 	check := func(kind top.Kind, by top.Measure, want string) {
 		t.Helper()
 		eventually(t, want, func() bool { return listed(t, e, kind, by) == want })
@@ -73,12 +70,12 @@ func TestHostsAndURLsAreCountedByWhatBecameOfThem(t *testing.T) {
 	check(top.URLs, top.Requests, "6\nhttp://a.example/x 4\nhttp://a.example/private 1\nhttp://b.example/x?q=1 1")
 	check(top.URLs, top.Misses, "3\nhttp://a.example/x 2\nhttp://b.example/x?q=1 1")
 	check(top.URLs, top.HeldBack, "2\nhttp://a.example/x 1\nhttp://b.example/x?q=1 1")
-	mustSwap(t, e, func(l *proxy.Live) { l.Top = proxy.TopOptions{Entries: 50, Window: time.Hour} })
+	reload(t, e, held+"metrics: {top: {entries: 50, window: 1h}}\n")
 	check(top.Hosts, top.Requests, "0")
-	if swap(t, e, func(l *proxy.Live) { l.Top.Entries = 1 }) == nil {
+	if _, err := e.Reload(held + "metrics: {top: {entries: 1, window: 0s}}\n"); err == nil {
 		t.Error("got windows of no length, want an error")
 	}
-	mustSwap(t, e, func(*proxy.Live) {})
+	reload(t, e, held)
 	if got := listed(t, e, top.Hosts, top.Requests); got != "off" {
 		t.Errorf("got %s, want nothing counted any more", got)
 	}
@@ -86,8 +83,7 @@ func TestHostsAndURLsAreCountedByWhatBecameOfThem(t *testing.T) {
 
 // A URL that was spelt in several ways was several in the list.
 func TestSpellingsOfAURLAreCountedAsOne(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: secondHit()}, answersAll)
-	mustSwap(t, e, func(l *proxy.Live) { l.Top = proxy.TopOptions{Entries: 100, Window: time.Hour} })
+	e, _ := startBefore(t, "metrics: {top: {entries: 100, window: 1h}}\n", answersAll)
 	for _, target := range []string{"/%7ex?%2f", "/~x?%2F", "/~%78?%2f"} {
 		ask(t, e, hosted("a.example", target))
 		ask(t, e, "POST "+target+" HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n") // which has no key
@@ -99,13 +95,12 @@ func TestSpellingsOfAURLAreCountedAsOne(t *testing.T) {
 // A client that asks for ever other hosts and URLs makes neither memory nor series grow.
 func TestRandomHostsAndURLsTakeNoMemoryAndNoSeries(t *testing.T) {
 	testkit.Plain(t, "looks at the heap")
-	e, _ := startBefore(t, edgetest.Options{Rule: admission.Rule{Policy: admission.Never}}, answersAll)
-	mustSwap(t, e, func(l *proxy.Live) {
-		l.Top = proxy.TopOptions{Entries: 64, Window: time.Hour}
-		l.CountedHosts = []proxy.CountedHost{{Label: "*.known.example", Host: routing.Host{Name: "known.example", Subdomains: true}}}
-	})
+	e, _ := startBefore(t, `
+admission: {policy: never}
+metrics: {hosts: ["*.known.example"], top: {entries: 64, window: 1h}}
+`, answersAll)
 	series := func() (n int) {
-		families, err := e.Registry.Gather()
+		families, err := e.Metrics().Gather()
 		if err != nil {
 			t.Fatal(err)
 		}

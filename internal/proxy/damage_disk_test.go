@@ -12,8 +12,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestADamagedDiskGivesNoWrongByte: what is small is fetched anew, what is long breaks off or is fetched anew, and nothing
@@ -31,9 +30,8 @@ func TestADamagedDiskGivesNoWrongByte(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	path := t.TempDir()
-	e := start(t, edgetest.Options{
-		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: always(), DiskPath: path, MaxBytes: 4 << 20,
-	})
+	e := start(t, fmt.Sprintf(`%scache: {memory: {max_bytes: 4MiB, max_object_bytes: 1MiB}, disk: {path: %q, max_bytes: 16MiB, min_free: 0%%}}
+`, always, path), edgetest.Options{Origin: server.Listener.Addr().String()})
 	ask := func(target string) (body, status string, err error) {
 		res, err := http.Get("http://" + e.Address + target)
 		if err != nil {
@@ -53,6 +51,7 @@ func TestADamagedDiskGivesNoWrongByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	hits, misses, broken := 0, 0, 0
+	eventually(t, "no segment is rewritten", func() bool { return e.Disk().Stats().WaitingBytes == 0 })
 	harm(t, path)
 	for n := range objects {
 		target := fmt.Sprintf("/%d", n)

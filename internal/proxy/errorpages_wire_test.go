@@ -4,21 +4,23 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/proxy"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
-// withPages has the route of e send a page for each error, also of the origin.
-func withPages(t *testing.T, e *edgetest.Edge) {
+// pages has a page sent for each error, also of the origin.
+func pages(t *testing.T) (yaml string) {
 	t.Helper()
-	page := &proxy.ErrorPage{Type: "text/html; charset=utf-8", Body: []byte("<p>Sorry")}
-	mustSwap(t, e, func(l *proxy.Live) {
-		l.Routes[0].ErrorPages = &proxy.ErrorPages{ByClass: map[int]*proxy.ErrorPage{4: page, 5: page}, Intercept: true}
-	})
+	page := filepath.Join(t.TempDir(), "sorry.html")
+	if err := os.WriteFile(page, []byte("<p>Sorry"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("error_pages: {4xx: %[1]s, 5xx: %[1]s}\nintercept_errors: true\n", page)
 }
 
 // fails answers each request with an error: of some length for /N, in chunks for /chunks. It counts its connections.
@@ -39,8 +41,7 @@ func fails(conns *atomic.Int64) func(c *edgetest.Conn) {
 // TestAPageLeavesConnectionsAsTheyAre: to the client, and to an origin whose answer is here.
 func TestAPageLeavesConnectionsAsTheyAre(t *testing.T) {
 	var conns atomic.Int64
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, fails(&conns))
-	withPages(t, e)
+	e, _ := startBefore(t, always+pages(t), fails(&conns))
 	s := dial(t, e.Address)
 	s.ask(asGet("/100")).want(t, 503, "fwd=uri-miss; detail=status", "<p>Sorry")
 	s.ask(asGet("/0")).want(t, 503, "fwd=uri-miss; detail=status", "<p>Sorry")
@@ -59,17 +60,18 @@ func TestAPageLeavesConnectionsAsTheyAre(t *testing.T) {
 // TestAStoredErrorThatLiesOnTheDiskIsNotReadForItsPage: the page is in memory.
 func TestAStoredErrorThatLiesOnTheDiskIsNotReadForItsPage(t *testing.T) {
 	body := strings.Repeat("hello", 40_000)
-	o := edgetest.Options{Rule: always(), Disk: true, MaxObjectBytes: 64 << 10, MaxDiskObjectBytes: 1 << 20}
-	e, app := startBefore(t, o, func(c *edgetest.Conn) {
+	const onDisk = always + `cache: {memory: {max_object_bytes: 64KiB}, disk: {path: "{dir}/disk", max_bytes: 64MiB, min_free: 0%}}
+`
+	e, app := startBefore(t, onDisk, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 404 X\r\nCache-Control: max-age=3600\r\nContent-Length: 200000\r\n\r\n" + body)
 		}
 	})
 	ask(t, e, asGet("/a")).want(t, 404, "fwd=uri-miss; stored", body)
-	withPages(t, e)
+	reload(t, e, onDisk+pages(t))
 	ask(t, e, asGet("/a")).wantHit(t, 404, "<p>Sorry")
 	ask(t, e, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-1\r\n\r\n").wantHit(t, 404, "<p>Sorry")
-	mustSwap(t, e, func(*proxy.Live) {})
+	reload(t, e, onDisk)
 	ask(t, e, asGet("/a")).wantHit(t, 404, body)
 	if app.Requests() != 1 {
 		t.Errorf("got %d origin requests, want 1", app.Requests())
@@ -79,13 +81,12 @@ func TestAStoredErrorThatLiesOnTheDiskIsNotReadForItsPage(t *testing.T) {
 // TestRoutesByHTTP2: what a route has of its own holds by HTTP/2 as well, several streams at once.
 func TestRoutesByHTTP2(t *testing.T) {
 	var conns atomic.Int64
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, fails(&conns))
-	withPages(t, e)
+	e, _ := startBefore(t, always+pages(t)+"routes:\n"+annsRoute(t, "/"), fails(&conns))
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	tr := &http.Transport{Protocols: &protocols}
 	defer tr.CloseIdleConnections()
-	address := e.StartHTTP2(t)
+	address := startHTTP2(t, e)
 	f := func(method, path, name string, status int, body string) {
 		r, err := http.NewRequest(method, "http://"+address+path, http.NoBody)
 		if err != nil {

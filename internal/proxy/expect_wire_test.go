@@ -1,41 +1,41 @@
 package proxy_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptrace"
-	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/rate"
-	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 const asNobody = "Authorization: Basic YW5uOnk=\r\n" // ann:y
 
-// guarded are a route for ann, one for other addresses than those of tests, and one for two requests an hour.
-func guarded(t *testing.T) []edgetest.OtherRoute {
+// annsRoute is a route below a path for ann, whose password is x.
+func annsRoute(t testing.TB, below string) (yaml string) {
 	t.Helper()
-	staff := forAnn(t)
-	under := func(prefix string) func(*proxy.Route) {
-		return func(r *proxy.Route) { r.PathPrefixes = []string{prefix} }
+	users := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(users, []byte("ann:$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	staff.Change = append(staff.Change, under("/staff"))
-	return []edgetest.OtherRoute{
-		staff,
-		{Name: "elsewhere", Change: []func(*proxy.Route){under("/elsewhere"), func(r *proxy.Route) {
-			r.Access.Allow = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
-		}}},
-		{Name: "seldom", Change: []func(*proxy.Route){under("/seldom"), func(r *proxy.Route) { r.Rate = rate.Per(2, time.Hour, 2) }}},
-	}
+	return fmt.Sprintf("- {name: staff, origin: app, match: {path_prefix: %s}, access: {basic_auth: {users_file: %s, realm: staff}}}\n", below, users)
+}
+
+// guarded are a route for ann, one for other addresses than those of tests, and one for two requests an hour.
+func guarded(t *testing.T) (yaml string) {
+	t.Helper()
+	return "routes:\n" + annsRoute(t, "/staff") + `
+- {name: elsewhere, origin: app, match: {path_prefix: /elsewhere}, access: {allow: [192.0.2.0/24]}}
+- {name: seldom, origin: app, match: {path_prefix: /seldom}, limits: {rate: {requests: 2, per: 1h, burst: 2}}}
+- {name: rest, origin: app}
+`
 }
 
 // TestNo100ContinueWithoutAccess: a client that gets 401, 403 or 429 is not told before to send its content (RFC 9110 section 10.1.1).
 func TestNo100ContinueWithoutAccess(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Routes: guarded(t)}, w.script)
+	e, _ := startBefore(t, guarded(t), w.script)
 	f := func(want, path, fields string) {
 		t.Helper()
 		post := "POST " + path + " HTTP/1.1\r\nHost: h\r\n" + fields + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc"
@@ -63,12 +63,12 @@ func TestNo100ContinueWithoutAccess(t *testing.T) {
 // The same by HTTP/2, where the connection goes on.
 func TestNo100ContinueWithoutAccessByHTTP2(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Routes: guarded(t)}, w.script)
+	e, _ := startBefore(t, guarded(t), w.script)
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols, ExpectContinueTimeout: patience}}
 	defer client.CloseIdleConnections()
-	address := e.StartHTTP2(t)
+	address := startHTTP2(t, e)
 	f := func(path, authorization string, want int, goesOn bool) {
 		t.Helper()
 		told := false

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestFirstBytesGoOutAsTheyCome: the origin sends each piece only when the client
@@ -16,7 +16,7 @@ func TestFirstBytesGoOutAsTheyCome(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			next := make(chan struct{}, pieces+1) // the client has the piece before
-			e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+			e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 				for c.Next() != nil {
 					c.Say("HTTP/1.1 200 OK\r\n" + fields + framing + "\r\n\r\n")
 					for i := range pieces {
@@ -64,7 +64,7 @@ func TestFirstBytesGoOutAsTheyCome(t *testing.T) {
 // first half before the second is sent.
 func TestFollowerGetsWhatIsThereAtOnce(t *testing.T) {
 	half, rest := make(chan struct{}), make(chan struct{})
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, always, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 10\r\n\r\nhello")
 			close(half)

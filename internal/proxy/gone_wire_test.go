@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // silentOrigin answers /quick, and nothing else until the test ends.
@@ -47,10 +45,10 @@ func TestClientsThatLeaveFreeTheirConnections(t *testing.T) {
 		} {
 			t.Run(name+", "+way, func(t *testing.T) {
 				t.Parallel()
-				e, _ := startBefore(t, edgetest.Options{
-					Rule:   admission.Rule{Policy: admission.SecondHit}, // or a miss would be fetched for the store
-					Origin: origin.Options{MaxConnections: 16, QueueRequests: 100, QueueWait: time.Hour, FirstByteTimeout: time.Hour},
-				}, silentOrigin)
+				e, _ := startBefore(t, `
+origins: {app: {servers: ["http://{origin}"], max_connections: 16, queue: {requests: 100, wait: 1h}}}
+limits: {origin_share: 1} # the clients have one address
+`, silentOrigin)
 				leaveAfter(t, e, request, leave)
 				if a := ask(t, e, asGet("/quick")); a.status != 200 {
 					t.Errorf("another client: got %d %q %v, want 200", a.status, a.cache, a.err)
@@ -91,7 +89,7 @@ func leaveAfter(t *testing.T, e *edgetest.Edge, request string, leave func(c *ne
 // TestAClientThatIsGoneEndsASilentBody: the origin says no more, so no write would tell.
 func TestAClientThatIsGoneEndsASilentBody(t *testing.T) {
 	var ended atomic.Int64
-	e, _ := startBefore(t, edgetest.Options{Origin: origin.Options{IdleTimeout: time.Hour}, UncacheableFor: time.Minute}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, "cache: {uncacheable_for: 1m}", func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
 			c.UntilClosed()
@@ -113,7 +111,7 @@ func TestAClientThatIsGoneEndsASilentBody(t *testing.T) {
 
 // TestAHalfClosedClientGetsItsResponse: a client that has only closed its sending side still reads.
 func TestAHalfClosedClientGetsItsResponse(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, "", func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 10\r\n\r\n")
 			beat := time.NewTicker(100 * time.Millisecond)
@@ -137,7 +135,7 @@ func TestAHalfClosedClientGetsItsResponse(t *testing.T) {
 // TestWhatIsStoredGoesOnWithoutItsClient.
 func TestWhatIsStoredGoesOnWithoutItsClient(t *testing.T) {
 	more := make(chan struct{})
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, always, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			<-more
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 2\r\n\r\nok")

@@ -4,19 +4,16 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // Some hundred answers have the head of the first: every field, the origin's
 // Date too.
 func TestEveryHitHasTheSameHead(t *testing.T) {
-	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
+	e := start(t, "", hitOrigin(t))
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // or GET and HEAD would differ
 	defer client.CloseIdleConnections()
 	ask := func(method, path string) (http.Header, string) {
@@ -73,7 +70,10 @@ func TestAHitTellsNobodyElseTheTags(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("clients have addresses of 127.0.0.0/8")
 	}
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), SendTags: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
+	e := start(t, `
+listen: [{address: "127.0.0.1:0", trusted_proxies: [127.0.0.2]}]
+cache: {send_tags: true}
+`, hitOrigin(t))
 	ask := func(from byte, times int, want string) {
 		t.Helper()
 		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, from)}}

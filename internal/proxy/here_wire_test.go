@@ -6,18 +6,17 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // warm is an edge with one connection to its origin at hand, where the fetch of a leader therefore
 // begins in the goroutine of that leader. slow plays the origin from the second request on of that
 // connection; others are answered at once.
-func warm(t *testing.T, o edgetest.Options, slow func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
+func warm(t *testing.T, yaml string, slow func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
 	t.Helper()
 	var conns atomic.Int64
-	e, app := startBefore(t, o, func(c *edgetest.Conn) {
+	e, app := startBefore(t, yaml, func(c *edgetest.Conn) {
 		first := conns.Add(1) == 1
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 5\r\n\r\nquick")
@@ -38,7 +37,7 @@ func TestALeaderThatLeavesItsOwnFetchLeavesItToOthers(t *testing.T) {
 	for way, leave := range leavers {
 		t.Run(way, func(t *testing.T) {
 			say := make(chan struct{})
-			e, app := warm(t, edgetest.Options{Rule: always(), CollapseWait: time.Hour}, func(c *edgetest.Conn) {
+			e, app := warm(t, always, func(c *edgetest.Conn) {
 				for c.Next() != nil {
 					<-say
 					c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 4\r\n\r\nslow")
@@ -71,7 +70,7 @@ func TestALeaderThatLeavesItsOwnFetchLeavesItToOthers(t *testing.T) {
 // TestALeaderInItsOwnFetchIsGivenAnothersHeader: its connection is silent, and a follower has led
 // another flight meanwhile, which is answered.
 func TestALeaderInItsOwnFetchIsGivenAnothersHeader(t *testing.T) {
-	e, app := warm(t, edgetest.Options{Rule: always(), CollapseWait: 50 * time.Millisecond}, func(c *edgetest.Conn) {
+	e, app := warm(t, always+"cache: {collapse: {wait: 50ms}}", func(c *edgetest.Conn) {
 		c.Next()
 		c.UntilClosed()
 	})
@@ -94,7 +93,7 @@ func TestALeaderInItsOwnFetchIsGivenAnothersHeader(t *testing.T) {
 // TestALeaderInItsOwnFetchStreamsALargeBody: what has not come with the head comes through the flight.
 func TestALeaderInItsOwnFetchStreamsALargeBody(t *testing.T) {
 	more := make(chan struct{})
-	e, _ := warm(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := warm(t, always, func(c *edgetest.Conn) {
 		c.Next()
 		c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 6\r\n\r\nabc")
 		<-more

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // browserFields are those of a GET as a browser sends it; with Host they are
@@ -37,7 +37,7 @@ func hitRequest(method, path, more string) []byte {
 
 // hitOrigin answers /N with N bytes and eight fields, /vary/N with Vary too,
 // /search/N with No-Vary-Search, and /shield/N as a cache in front of an origin.
-func hitOrigin(tb testing.TB) origin.Options {
+func hitOrigin(tb testing.TB) edgetest.Options {
 	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var size int
@@ -71,7 +71,13 @@ func hitOrigin(tb testing.TB) origin.Options {
 		_, _ = w.Write(make([]byte, size))
 	}))
 	tb.Cleanup(server.Close)
-	return origin.Options{Address: server.Listener.Addr().String()}
+	return edgetest.Options{Origin: server.Listener.Addr().String()}
+}
+
+// oldHitOrigin is hitOrigin for the old rig.
+func oldHitOrigin(tb testing.TB) origin.Options {
+	tb.Helper()
+	return origin.Options{Address: hitOrigin(tb).Origin}
 }
 
 // searchTarget means the same as searchNormal, by which the answer to it is stored once

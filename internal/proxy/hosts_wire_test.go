@@ -2,33 +2,19 @@ package proxy_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"edgeproxy/internal/ops/series"
-	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/routing"
-	edgetest "edgeproxy/internal/test/oldrig"
 )
 
-// counted has requests counted by these hosts; a label that begins with a * is a pattern.
-func counted(hosts ...string) func(*proxy.Live) {
-	return func(l *proxy.Live) {
-		l.CountedHosts = nil
-		for _, label := range hosts {
-			h := proxy.CountedHost{Label: label, Host: routing.Host{Name: label}}
-			switch {
-			case label[0] == '*':
-				h.Host = routing.Host{Name: label[2:], Subdomains: true}
-			case label == "a.example:8080":
-				h.Host = routing.Host{Name: "a.example", Port: 8080}
-			}
-			l.CountedHosts = append(l.CountedHosts, h)
-		}
-	}
+// counted has requests counted by these hosts.
+func counted(hosts ...string) (yaml string) {
+	return fmt.Sprintf("%smetrics: {hosts: [\"%s\"]}\n", always, strings.Join(hosts, `", "`))
 }
 
 func TestHostsThatAreNamedHaveSeries(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, answersAll)
+	e, _ := startBefore(t, always, answersAll)
 	of := func(host, result string) float64 {
 		return e.Metric(t, "edgeproxy_host_requests_total", "host="+host, "result="+result)
 	}
@@ -36,7 +22,7 @@ func TestHostsThatAreNamedHaveSeries(t *testing.T) {
 	if n := of("other", "miss"); n != 0 {
 		t.Errorf("got %v requests counted unasked", n)
 	}
-	mustSwap(t, e, counted("a.example:8080", "a.example", "x.b.example", "*.b.example"))
+	reload(t, e, counted("a.example:8080", "a.example", "x.b.example", "*.b.example"))
 	for range 3 {
 		ask(t, e, hosted("a.example", "/"))
 	}
@@ -62,9 +48,9 @@ func TestHostsThatAreNamedHaveSeries(t *testing.T) {
 
 // Hosts that change with every reload must not fill /metrics.
 func TestSeriesOfRemovedHostsAreDropped(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, answersAll)
+	e, _ := startBefore(t, always, answersAll)
 	for i := range 2 * series.Kept {
-		mustSwap(t, e, counted(fmt.Sprintf("h%d.example", i), "stays.example"))
+		reload(t, e, counted(fmt.Sprintf("h%d.example", i), "stays.example"))
 		if i == 0 {
 			ask(t, e, hosted("stays.example", "/"))
 		}
@@ -72,7 +58,7 @@ func TestSeriesOfRemovedHostsAreDropped(t *testing.T) {
 	eventually(t, "the one that stays is counted", func() bool {
 		return e.Metric(t, "edgeproxy_host_requests_total", "host=stays.example", "result=miss") == 1
 	})
-	families, err := e.Registry.Gather()
+	families, err := e.Metrics().Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +75,7 @@ func TestSeriesOfRemovedHostsAreDropped(t *testing.T) {
 	if n := len(hosts); n != series.Kept+3 || !hosts["other"] || hosts["h0.example"] || !hosts["h127.example"] {
 		t.Errorf("got series of %d hosts, want those of the last %d, of the two in force and of others", n, series.Kept)
 	}
-	mustSwap(t, e, counted())
+	reload(t, e, always)
 	ask(t, e, hosted("stays.example", "/"))
 	if n := e.Metric(t, "edgeproxy_host_requests_total", "host=stays.example", "result=hit"); n != 0 {
 		t.Errorf("got %v hits counted where none was asked for", n)

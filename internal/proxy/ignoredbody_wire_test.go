@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // ignoresBodies is an origin that reads no body: what stands there is the next request to it. It answers each request with its
@@ -35,10 +35,9 @@ func ignoresBodies(c *edgetest.Conn) {
 // given to the next client, for another URL, and stored for it.
 func TestABodyThatTheOriginIgnoresIsStoredForNobody(t *testing.T) {
 	const body = "GET /poison HTTP/1.1\r\nHost: edge.test\r\n\r\n"
-	f := func(method string, o edgetest.Options) {
+	f := func(method, yaml string) {
 		t.Helper()
-		o.Rule = always()
-		e, _ := startBefore(t, o, ignoresBodies)
+		e, _ := startBefore(t, always+yaml, ignoresBodies)
 		attacker, victim := dial(t, e.Address), dial(t, e.Address)
 		request := fmt.Sprintf("%s /attack HTTP/1.1\r\nHost: edge.test\r\nContent-Length: %d\r\n\r\n%s", method, len(body), body)
 		if a := attacker.ask(request); a.err != nil || a.body != "/attack" {
@@ -50,9 +49,7 @@ func TestABodyThatTheOriginIgnoresIsStoredForNobody(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"GET", "DELETE", "OPTIONS"} {
-		f(method, edgetest.Options{})
+		f(method, "")
 	}
-	closing := edgetest.Options{}
-	closing.Origin.CloseAfterPost = true
-	f("POST", closing)
+	f("POST", `origins: {app: {servers: ["http://{origin}"], reuse_after_post: false}}`)
 }

@@ -15,9 +15,8 @@ import (
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
-	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // inspected is an edge with an origin whose /vary… varies by X-Lang, and a client of it.
@@ -27,7 +26,7 @@ type inspected struct {
 	client *http.Client
 }
 
-func inspectEdge(t *testing.T, o edgetest.Options) *inspected {
+func inspectEdge(t *testing.T, yaml string) *inspected {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
@@ -39,10 +38,9 @@ func inspectEdge(t *testing.T, o edgetest.Options) *inspected {
 		_, _ = io.WriteString(w, "hello")
 	}))
 	t.Cleanup(server.Close)
-	o.Origin = origin.Options{Address: server.Listener.Addr().String()}
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
-	return &inspected{t, start(t, o), client}
+	return &inspected{t, start(t, yaml, edgetest.Options{Origin: server.Listener.Addr().String()}), client}
 }
 
 // get asks, and returns what Cache-Status says behind the node.
@@ -78,11 +76,14 @@ func (i *inspected) inspect(method, path, lang string) proxy.Inspection {
 	return in
 }
 
+// held has what is requested once not stored, in no part of the cache.
+const held = "cache: {memory: {stage_bytes: 0B}}\n"
+
 func secondHit() admission.Rule { return admission.Rule{Policy: admission.SecondHit} }
 
 // What nobody has asked for stays a first sighting, however often an operator looks it up.
 func TestInspectCountsNoSighting(t *testing.T) {
-	i := inspectEdge(t, edgetest.Options{Rule: secondHit()})
+	i := inspectEdge(t, held)
 	f := func(path, lang string, sightings int, admit bool, stored bool) {
 		t.Helper()
 		for range 5 {
@@ -128,7 +129,7 @@ func TestInspectCountsNoSighting(t *testing.T) {
 
 // A look-up found what clients had asked for in its own spelling only: of another client's %7e it knew no sighting.
 func TestALookUpFindsWhatWasAskedForInAnotherSpelling(t *testing.T) {
-	i := inspectEdge(t, edgetest.Options{Rule: secondHit()})
+	i := inspectEdge(t, held)
 	i.get("/%7ea/%d0%bf", "")
 	if in := i.inspect("GET", "/~a/\u043f", ""); in.Sightings != 1 || in.Object != nil {
 		t.Errorf("got %d sightings, stored %v; want 1, and nothing stored", in.Sightings, in.Object != nil)
@@ -142,9 +143,9 @@ func TestALookUpFindsWhatWasAskedForInAnotherSpelling(t *testing.T) {
 }
 
 func TestInspectSeesWhatIsStoredAndPurged(t *testing.T) {
-	f := func(name string, disk bool, want cache.Place) {
+	f := func(name, yaml string, want cache.Place) {
 		t.Run(name, func(t *testing.T) {
-			i := inspectEdge(t, edgetest.Options{Disk: disk})
+			i := inspectEdge(t, yaml)
 			i.get("/a", "")
 			in := i.inspect("HEAD", "/a", "")
 			if in.Object == nil || in.In != want || in.Purged != purge.Valid || in.Use != rfc9111.UseNow || len(in.Object.Tags()) != 2 {
@@ -171,14 +172,14 @@ func TestInspectSeesWhatIsStoredAndPurged(t *testing.T) {
 			}
 		})
 	}
-	f("disk", true, cache.OnDisk)
+	f("disk", always+`cache: {disk: {path: "{dir}/disk", max_bytes: 64MiB, min_free: 0%}}`, cache.OnDisk)
 	if os.Getenv("EDGEPROXY_TEST_DISK") != "1" { // then every edge has a disk
-		f("memory", false, cache.InMain)
+		f("memory", always, cache.InMain)
 	}
 }
 
 func TestInspectSaysWhyTheCacheIsNotAsked(t *testing.T) {
-	i := inspectEdge(t, edgetest.Options{})
+	i := inspectEdge(t, always)
 	f := func(method, path string, want reason.Reason) {
 		t.Helper()
 		if in := i.inspect(method, path, ""); in.Why != want || in.Object != nil {
@@ -207,12 +208,12 @@ func TestInspectFindsTheFirstSlice(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
 		w.Header().Set("Etag", `"1"`)
-		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(strings.Repeat("0123456789abcdef", 256)))
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(strings.Repeat("0123456789abcdef", 4<<10)))
 	}))
 	t.Cleanup(server.Close)
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
-	i := &inspected{t, start(t, edgetest.Options{SliceBytes: 1 << 10, Origin: origin.Options{Address: server.Listener.Addr().String()}}), client}
+	i := &inspected{t, start(t, always+"cache: {slice: 16KiB}", edgetest.Options{Origin: server.Listener.Addr().String()}), client}
 	i.get("/a", "")
 	if in := i.inspect("GET", "/a", ""); in.Object == nil || !in.Part {
 		t.Errorf("got %+v, want the first slice", in)

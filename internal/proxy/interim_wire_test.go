@@ -7,9 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 const earlyHints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nX-Early: 1\r\nConnection: X-Hop\r\nX-Hop: 1\r\nCache-Tag: t\r\n\r\n"
@@ -48,7 +47,7 @@ func TestInterimResponsesGoOutAtOnce(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			told := make(chan struct{}, 2)
-			e, _ := startBefore(t, edgetest.Options{Rule: always(), UncacheableFor: time.Minute}, func(c *edgetest.Conn) {
+			e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 				for r := c.Next(); r != nil; r = c.Next() {
 					if strings.HasPrefix(r.URL.Path, "/plain") {
 						c.Say("HTTP/1.1 200 OK\r\n" + policy + "Content-Length: 0\r\n\r\n")
@@ -96,7 +95,7 @@ func TestInterimResponsesGoOutAtOnce(t *testing.T) {
 // follower.
 func TestStoredResponseReplaysNoInterimResponse(t *testing.T) {
 	joined := make(chan struct{})
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, always, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say(earlyHints)
 			wait(joined)
@@ -127,7 +126,7 @@ func TestStoredResponseReplaysNoInterimResponse(t *testing.T) {
 func TestInterimResponsesOfAStampedeGoToOneClient(t *testing.T) {
 	n := stampeding() / 4
 	ready := make(chan struct{})
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), CollapseWait: time.Minute}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			<-ready
 			c.Say(strings.Repeat(earlyHints, 5) + "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 5\r\n\r\nhello")
@@ -167,7 +166,7 @@ func TestInterimResponsesOfAStampedeGoToOneClient(t *testing.T) {
 // TestInterimResponsesAndPipelining: the answer to a request is not overtaken by
 // what comes before the next, and HTTP/1.0 gets none.
 func TestInterimResponsesAndPipelining(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			if r.URL.Path != "/stored" {
 				c.Say(earlyHints)
@@ -198,7 +197,7 @@ func TestInterimResponsesAndPipelining(t *testing.T) {
 // is stored.
 func TestClientThatLeavesBeforeAnInterimResponse(t *testing.T) {
 	asked, left := make(chan struct{}, 1), make(chan struct{})
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, always, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			asked <- struct{}{}
 			wait(left)
@@ -222,7 +221,7 @@ func TestClientThatLeavesBeforeAnInterimResponse(t *testing.T) {
 // TestInterimResponsesOfAValidation: the client hears of them, though the answer
 // comes from the store.
 func TestInterimResponsesOfAValidation(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say(earlyHints)
 			if r.Header.Get("If-None-Match") != "" {

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/edge"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -21,7 +22,7 @@ func TestStrayResponseReachesNobody(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			answered, strayed := make(chan struct{}), make(chan struct{})
-			e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+			e, app := startBefore(t, always, func(c *edgetest.Conn) {
 				for r := c.Next(); r != nil; r = c.Next() {
 					switch {
 					case r.RequestURI != "/one":
@@ -66,15 +67,12 @@ func TestPanicEndsOneRequest(t *testing.T) {
 			return
 		}
 	})
-	o := edgetest.Options{Rule: always(), Log: &log}
-	o.Origin.Address = app.Address
-	o.Origin.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+	e := start(t, always, edgetest.Options{Origin: app.Address, Log: &log, Seams: edge.Seams{Connect: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if panicking.Load() {
 			panic("secret of the inside")
 		}
 		return new(net.Dialer).DialContext(ctx, network, address)
-	}
-	e := start(t, o)
+	}}})
 	other := dial(t, e.Address) // a connection that has nothing to do with it
 	other.ask(asGet("/stored")).want(t, 200, "fwd=uri-miss; stored", "ok")
 	for _, method := range []string{"GET", "POST", "HEAD"} {

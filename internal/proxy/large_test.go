@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -19,13 +19,12 @@ import (
 // limit, and looks at the heap on the way.
 func TestLargeBodyStreamsInConstantMemory(t *testing.T) {
 	testkit.Plain(t, "looks at the heap, and moves 768 MiB")
-	const limit = 1 << 20
 	size := int64(testkit.Times(256, 64)) << 20
 	slack := size / 2 // what is held back would be nearly all of it; what is allocated during a collection counts as well
 	f := func(name, framing string, chunked bool, method string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			e, _ := startBefore(t, edgetest.Options{Rule: always(), MaxObjectBytes: limit}, pour(framing, chunked, size))
+			e, _ := startBefore(t, always+"cache: {memory: {max_object_bytes: 1MiB}}", pour(framing, chunked, size))
 			base := heapInUse()
 			s := dial(t, e.Address)
 			res, err := s.head(method + " /big HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 0\r\n\r\n")
@@ -104,7 +103,7 @@ func TestStalledReaderIsDropped(t *testing.T) {
 	const size = 1 << 30 // more than any socket buffers hold
 	ended := make(chan struct{}, 2)
 	script := pour(fmt.Sprintf("Content-Length: %d", size), false, size)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdleTimeout: 100 * time.Millisecond}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always+"limits: {write_idle_timeout: 100ms}", func(c *edgetest.Conn) {
 		script(c)
 		ended <- struct{}{}
 	})
@@ -128,7 +127,7 @@ func TestSlowReaderGetsAll(t *testing.T) {
 	testkit.Slow(t, "reads for twice write_idle_timeout, which is long: a busy machine keeps the client from reading for seconds")
 	t.Parallel()
 	const size, idle = 48 << 20, 6 * time.Second
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), WriteIdleTimeout: idle}, pour(fmt.Sprintf("Content-Length: %d", size), false, size))
+	e, _ := startBefore(t, fmt.Sprintf("%slimits: {write_idle_timeout: %v}", always, idle), pour(fmt.Sprintf("Content-Length: %d", size), false, size))
 	s := dial(t, e.Address)
 	res, err := s.head(asGet("/big"))
 	if err != nil {

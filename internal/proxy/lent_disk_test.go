@@ -11,8 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestHitsOnDiskBesideEachOther: many clients at once get what they asked for, while bodies of others are read into the same memory, also from a
@@ -29,9 +28,8 @@ func TestHitsOnDiskBesideEachOther(t *testing.T) {
 		_, _ = io.WriteString(w, bodyOf(n))
 	}))
 	t.Cleanup(server.Close)
-	e := start(t, edgetest.Options{
-		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: always(), DiskPath: t.TempDir(), MaxBytes: 4 << 20,
-	})
+	e := start(t, always+`cache: {memory: {max_bytes: 4MiB, max_object_bytes: 1MiB}, disk: {path: "{dir}/disk", max_bytes: 16MiB, min_free: 0%}}
+`, edgetest.Options{Origin: server.Listener.Addr().String()})
 	ask := func(n int) (err error) {
 		res, err := http.Get(fmt.Sprintf("http://%s/%d", e.Address, n))
 		if err != nil {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 func TestRequestsBeyondTheLimitsAreRefused(t *testing.T) {
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, always, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}
@@ -31,7 +31,7 @@ func TestRequestsBeyondTheLimitsAreRefused(t *testing.T) {
 	f("100 fields", many(100), 200)
 	f("101 fields", many(101), 431)
 	f("header beyond 16 KiB", "GET / HTTP/1.1\r\nHost: h\r\nX: "+strings.Repeat("a", 16<<10)+"\r\n\r\n", 431)
-	f("announced body beyond 1 MiB", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1048577\r\n\r\n", 413)
+	f("announced body beyond 1 GiB", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1073741825\r\n\r\n", 413)
 	if app.Requests() != 2 {
 		t.Errorf("got %d origin requests, want 2", app.Requests())
 	}
@@ -40,7 +40,7 @@ func TestRequestsBeyondTheLimitsAreRefused(t *testing.T) {
 // TestUploadLimit: a body of unknown length is cut off at the limit, and the origin
 // does not take what it got for a whole request.
 func TestUploadLimit(t *testing.T) {
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, "limits: {body_bytes: 1MiB}", func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}
@@ -67,7 +67,7 @@ func TestUploadLimit(t *testing.T) {
 // TestOriginMayAnswerBeforeTheUpload: its refusal reaches the client although the
 // body is still being sent.
 func TestOriginMayAnswerBeforeTheUpload(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		head := make([]byte, 16)
 		if _, err := io.ReadFull(c.Conn, head); err != nil {
 			return

@@ -18,7 +18,7 @@ func TestLivezIsCountedAsARequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newTraced(t, edgetest.Options{Rule: always(), Livez: true, AccessLog: log, Sampler: spans.NewSampler(1, 1000)}, nil)
+	e := newTraced(t, edgetest.Options{Rule: oldAlways(), Livez: true, AccessLog: log, Sampler: spans.NewSampler(1, 1000)}, nil)
 	for _, head := range []string{
 		"GET /livez HTTP/1.1\r\n", "GET /livez?x=1 HTTP/1.1\r\n", "HEAD /livez HTTP/1.1\r\n", "GET /livez HTTP/1.0\r\n",
 		"GET /livez HTTP/1.1\r\nExpect: 100-continue\r\n", "GET /a HTTP/1.1\r\n",

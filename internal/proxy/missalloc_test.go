@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -26,10 +24,9 @@ const (
 // TestMissAllocations keeps a miss from getting dearer by and by.
 func TestMissAllocations(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	f := func(name string, o edgetest.Options, most float64) {
+	f := func(name, yaml string, most float64) {
 		t.Run(name, func(t *testing.T) {
-			o.Origin = origin.Options{Address: quickOrigin(t)}
-			e := start(t, o)
+			e := start(t, yaml, edgetest.Options{Origin: quickOrigin(t)})
 			conn, err := net.Dial("tcp", e.Address)
 			if err != nil {
 				t.Fatal(err)
@@ -43,8 +40,8 @@ func TestMissAllocations(t *testing.T) {
 			}
 		})
 	}
-	f("held back", edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}}, missAllocs)
-	f("stored on a disk", edgetest.Options{Rule: admission.Rule{Policy: admission.Always}, Disk: true, MaxBytes: 64 << 20}, writtenAllocs)
+	f("held back", held, missAllocs)
+	f("stored on a disk", always+`cache: {disk: {path: "{dir}/disk", max_bytes: 256MiB, min_free: 0%}}`, writtenAllocs)
 }
 
 // missClient asks for something else each time.

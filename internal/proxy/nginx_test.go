@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"edgeproxy/internal/admission"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/config"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -57,9 +56,7 @@ func TestNginxAsOrigin(t *testing.T) {
 	address := startNginx(t)
 	edge := func(t *testing.T) *edgetest.Edge {
 		t.Helper()
-		o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}, UncacheableFor: 10 * time.Second}
-		o.Origin.Address = address
-		return start(t, o)
+		return start(t, "", edgetest.Options{Origin: address})
 	}
 	get := func(target, fields string) string {
 		return "GET " + target + " HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n"
@@ -82,7 +79,7 @@ func TestNginxAsOrigin(t *testing.T) {
 		e := edge(t)
 		zipped, plain := get("/a.txt", "Accept-Encoding: gzip\r\n"), get("/a.txt", "")
 		ask(t, e, plain).want(t, 200, "fwd=uri-miss; detail=first-sighting", nginxText())
-		if a := ask(t, e, zipped); unzip(t, a) != nginxText() || a.cache != "edge; fwd=uri-miss; stored" {
+		if a := ask(t, e, zipped); unzip(t, a) != nginxText() || a.cache != "edgeproxy; fwd=uri-miss; stored" {
 			t.Errorf("gzip: got %q %q", a.cache, a.header)
 		}
 		ask(t, e, plain).want(t, 200, "fwd=vary-miss; stored", nginxText())
@@ -114,13 +111,11 @@ func TestNginxAsOrigin(t *testing.T) {
 		ask(t, e, get("/plain/a.txt", "Range: bytes=99999-\r\n")).want(t, 416, "fwd=uri-miss; fwd-status=200; stored", "")
 	})
 	t.Run("slices", func(t *testing.T) {
-		o := edgetest.Options{Rule: always(), SliceBytes: 5000}
-		o.Origin.Address = address
-		e := start(t, o)
+		e := start(t, always, edgetest.Options{Origin: address, Adjust: func(c *config.Config) { c.Routes[0].Cache.Slice = 5000 }})
 		ask(t, e, get("/plain/a.txt", "Range: bytes=4996-5004\r\n")).want(t, 206, "fwd=uri-miss; stored", nginxText()[4996:5005])
 		ask(t, e, get("/plain/a.txt", "")).want(t, 200, "fwd=partial; stored", nginxText())
 		a := ask(t, e, get("/plain/a.txt", ""))
-		if a.body != nginxText() || !strings.HasPrefix(a.cache, "edge; hit; ") {
+		if a.body != nginxText() || !strings.HasPrefix(a.cache, "edgeproxy; hit; ") {
 			t.Errorf("the whole again: got %q, %d bytes; want a hit", a.cache, len(a.body))
 		}
 	})

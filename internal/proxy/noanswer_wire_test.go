@@ -3,32 +3,30 @@ package proxy_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/http2"
 
-	"edgeproxy/internal/ops/accesslog"
-	"edgeproxy/internal/proxy"
-	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
 // respond: {status: 444} was answered with 444. Who knows nginx wants the connection to end without a byte.
 func TestStatus444WasAnswered(t *testing.T) {
-	var lines testkit.Buffer
-	log, err := accesslog.New(&lines, accesslog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	silent := edgetest.OtherRoute{Name: "silent", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.PathPrefixes, r.Answer, r.Origin = []string{"/444"}, &proxy.OwnAnswer{Status: 444}, nil
-	}}}
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), AccessLog: log, Routes: []edgetest.OtherRoute{silent}})
+	log := filepath.Join(t.TempDir(), "access.log")
+	e := start(t, fmt.Sprintf(`
+access_log: {path: %q}
+routes:
+- {name: silent, match: {path_prefix: /444}, respond: {status: 444}}
+- {name: rest, origin: app}
+`, log), hitOrigin(t))
 	f := func(request string) {
 		t.Helper()
 		c, err := net.Dial("tcp", e.Address)
@@ -61,7 +59,7 @@ func TestStatus444WasAnswered(t *testing.T) {
 
 	h2 := &http.Transport{Protocols: new(http.Protocols)}
 	h2.Protocols.SetUnencryptedHTTP2(true)
-	address := e.StartHTTP2(t)
+	address := startHTTP2(t, e)
 	defer h2.CloseIdleConnections()
 	get := func(path string) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+address+path, http.NoBody)
@@ -86,10 +84,12 @@ func TestStatus444WasAnswered(t *testing.T) {
 	if got := e.Metric(t, "edgeproxy_requests_total", "route=silent", "result=pass", "status=4xx"); got != want {
 		t.Errorf("%v were counted, want %v", got, want)
 	}
-	if err := log.Close(); err != nil {
+	e.Stop()
+	lines, err := os.ReadFile(log)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Count(lines.String(), `"status":444,`); got != len(requests)+1 {
-		t.Errorf("got %d lines with 444, want %d:\n%s", got, len(requests)+1, &lines)
+	if got := strings.Count(string(lines), `"status":444,`); got != len(requests)+1 {
+		t.Errorf("got %d lines with 444, want %d:\n%s", got, len(requests)+1, lines)
 	}
 }

@@ -175,7 +175,7 @@ func TestQueriesShareAnAnswerOnlyByItsOwnRule(t *testing.T) {
 			var count atomic.Int64
 			var done forgets
 			o.Origin = searchOrigin(t, &count)
-			e := start(t, o)
+			e := startOld(t, o)
 			var asking sync.WaitGroup
 			for n := range clients {
 				asking.Go(func() {
@@ -213,7 +213,7 @@ func TestQueriesOfManyParametersAreExact(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "%d\n%s\n", count.Add(1), r.RequestURI)
 	}))
 	t.Cleanup(server.Close)
-	e := start(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
+	e := startOld(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	f := func(target string, want int64) {
@@ -243,7 +243,7 @@ func TestAResponseWithANewQueryRuleIsFetchedOnce(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "%d\n%s\n", count.Add(1), r.RequestURI)
 	}))
 	t.Cleanup(server.Close)
-	e := start(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
+	e := startOld(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	t.Cleanup(client.CloseIdleConnections)
 	for round := range rounds {

@@ -177,7 +177,7 @@ func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
 			}))
 			t.Cleanup(s.Close)
 			o.Origin.Address = s.Listener.Addr().String()
-			e := start(t, o)
+			e := startOld(t, o)
 			var all sync.WaitGroup
 			var cut atomic.Int64
 			for n := range clients {
@@ -191,10 +191,10 @@ func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
 	}
 	secondHit, never := admission.Rule{Policy: admission.SecondHit}, admission.Rule{Policy: admission.Never}
 	for _, clients := range []int{1, 6} {
-		f("whole", clients, edgetest.Options{Rule: always()})
-		f("parts", clients, edgetest.Options{Rule: always(), MaxObjectBytes: 200, UncacheableFor: time.Hour})
+		f("whole", clients, edgetest.Options{Rule: oldAlways()})
+		f("parts", clients, edgetest.Options{Rule: oldAlways(), MaxObjectBytes: 200, UncacheableFor: time.Hour})
 		f("stage", clients, edgetest.Options{Rule: secondHit, StageBytes: 1 << 20})
-		f("slices", clients, edgetest.Options{Rule: always(), SliceBytes: 64})
+		f("slices", clients, edgetest.Options{Rule: oldAlways(), SliceBytes: 64})
 		f("slices of the stage", clients, edgetest.Options{Rule: secondHit, SliceBytes: 64, StageBytes: 1 << 20})
 		f("slices never stored", clients, edgetest.Options{Rule: never, SliceBytes: 64})
 	}

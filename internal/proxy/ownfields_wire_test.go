@@ -119,7 +119,7 @@ func ownCases() []ownCase {
 		{"GET /a\nHost: other.test", 404, inText("top", "X-Host: other.test")},
 		{"TRACE /a", 405, inText("top", "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")},
 		{"GET /a" + strings.Repeat("\nX-A: a", 101), 431, inText("top")},
-		{"GET /a\nCDN-Loop: edge; id=instance", 508, inText("top", host)},
+		{"GET /a\nCDN-Loop: edgeproxy; id=instance", 508, inText("top", host)},
 		{"PURGE /a", 200, inText("rest", host)},
 		{"GET /a\nCache-Control: only-if-cached", 504, inText("rest", host)},
 		{"GET /fails", 502, inText("rest", host)},
@@ -145,14 +145,14 @@ func ownCases() []ownCase {
 // TestAllOurOwnAnswersHaveTheFieldsOfTheOperator: by HTTP/1.1 and HTTP/2, GET and HEAD, with those of their route or, where none is known,
 // with those of all. What is stored, and made of it, is the origin's.
 func TestAllOurOwnAnswersHaveTheFieldsOfTheOperator(t *testing.T) {
-	o := edgetest.Options{Rule: always(), Routes: ownRoutes(t), PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o := edgetest.Options{Rule: oldAlways(), Routes: ownRoutes(t), PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	o.Challenge = func(token []byte) string {
 		if string(token) == "panics" {
 			panic("a test")
 		}
 		return map[string]string{"known": "known.key"}[string(token)]
 	}
-	e, _ := startBefore(t, o, ownOrigin)
+	e, _ := startOldBefore(t, o, ownOrigin)
 	two := e.StartHTTP2(t)
 	for i, method := range []string{"GET", "HEAD", "GET", "HEAD"} {
 		mustSwap(t, e, func(l *proxy.Live) {
@@ -221,7 +221,7 @@ func (c ownCase) ask(t *testing.T, address string, two bool, method string) {
 
 // TestOwnFieldsOfWhatNoRouteHas: of requests that cannot be read, and of what load balancers ask.
 func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Livez: true}, ownOrigin)
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Livez: true}, ownOrigin)
 	mustSwap(t, e, func(l *proxy.Live) {
 		l.Generated = generatedRules(t, map[string]string{"X-Own": "top", "X-Who": "{client} {uri}"})
 	})
@@ -246,7 +246,7 @@ func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
 
 // TestAnswersAboutOneClientArePrivate: caches in front of us may keep a redirect that says nothing of it.
 func TestAnswersAboutOneClientArePrivate(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, ownOrigin)
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, ownOrigin)
 	to, err := template.ParseLocation("/there")
 	if err != nil {
 		t.Fatal(err)

@@ -119,7 +119,7 @@ func newPanicRig(t *testing.T, o edgetest.Options) *panicRig {
 		}))
 		o.Origin.Address = app.Address
 	}
-	o.Rule, o.Log = always(), &b.log
+	o.Rule, o.Log = oldAlways(), &b.log
 	o.RequestsInFlight, o.Origin.MaxConnections = 1, 1
 	o.PurgeFrom = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	o.Origin.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -135,7 +135,7 @@ func newPanicRig(t *testing.T, o edgetest.Options) *panicRig {
 		}
 		return netip.Addr{}, false
 	}
-	b.e = start(t, o)
+	b.e = startOld(t, o)
 	b.purge = b.e.Proxy.Purges
 	return b
 }

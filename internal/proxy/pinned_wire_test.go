@@ -5,22 +5,25 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
+
+// withDeadlines has writes to clients end by a deadline: the kernel does not drop stalled clients of a socket in the file system.
+const withDeadlines = `
+listen: [{address: "127.0.0.1:0"}, {address: "unix:{dir}/socket"}]
+limits: {write_idle_timeout: 1h}
+`
 
 // TestABodyIsPinnedWhileItIsSent: in each way in which what is stored is sent, a body that is
 // purged meanwhile is counted, and no longer than that.
 func TestABodyIsPinnedWhileItIsSent(t *testing.T) {
 	const size, slice = 4 << 20, 256 << 10 // more than socket buffers hold
 	film := newFilmOrigin(t, size).address
-	play := func(name string, writeIdleTimeout time.Duration, most, sliceBytes int64, fields string, pinned func(got int64) bool) {
+	play := func(name, listen string, most, sliceBytes int64, fields string, pinned func(got int64) bool) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := edgetest.Options{Rule: always(), MaxBytes: 40 << 20, MaxObjectBytes: most, SliceBytes: sliceBytes, WriteIdleTimeout: writeIdleTimeout, Listener: smallBufferListener(t)}
-			o.Origin.Address = film
-			e := start(t, o)
+			e := start(t, fmt.Sprintf("%s%scache: {memory: {max_object_bytes: %dB}, slice: %dB}\n", always, listen, most, sliceBytes), smallBuffers(edgetest.Options{Origin: film}))
 			request := "GET /film HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n"
 			whole := ask(t, e, asGet("/film"))
 			if whole.err != nil || len(whole.body) != size {
@@ -49,11 +52,11 @@ func TestABodyIsPinnedWhileItIsSent(t *testing.T) {
 		})
 	}
 	f := func(name string, most, sliceBytes int64, fields string, pinned func(got int64) bool) {
-		play(name, -1, most, sliceBytes, fields, pinned)
+		play(name, "", most, sliceBytes, fields, pinned)
 		if testing.Short() {
 			return
 		}
-		play(name+", with deadlines", time.Hour, most, sliceBytes, fields, pinned)
+		play(name+", with deadlines", withDeadlines, most, sliceBytes, fields, pinned)
 	}
 	all := func(got int64) bool { return got == size }
 	f("whole", 6<<20, 0, "", all)

@@ -23,7 +23,7 @@ import (
 // TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches
 // nothing looks like one that worked.
 func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
-	e := start(t, edgetest.Options{Origin: hitOrigin(t)})
+	e := startOld(t, edgetest.Options{Origin: oldHitOrigin(t)})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1", ""))
 	f := func(want error, by string, values ...string) {
 		t.Helper()
@@ -33,7 +33,7 @@ func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
 				t.Errorf("%s %q: got error %v, want %v", by, values, err, want)
 			}
 		}
-		if s := c.learn(t, c.request); s == "" || s[:len("edge; hit")] != "edge; hit" {
+		if s := c.learn(t, c.request); s == "" || s[:len("edgeproxy; hit")] != "edgeproxy; hit" {
 			t.Errorf("%s %q: got %q afterwards, want a hit: nothing may be purged", by, values, s)
 		}
 	}
@@ -70,12 +70,12 @@ func reachingValues(by string) []string {
 
 // purgeOthers purges, in every way but all, what the test has not stored, so that
 // each hit is held against marks of each kind.
-func purgeOthers(tb testing.TB, e *edgetest.Edge) {
+func purgeOthers[E anEdge](tb testing.TB, e E) {
 	tb.Helper()
 	for by, value := range map[string]string{
 		"url": "http://example.com/other", "prefix": "http://example.com/10245", "host": "other.example.com", "tag": "other",
 	} {
-		if _, _, err := e.Proxy.Purge(by, []string{value}, false); err != nil {
+		if _, _, err := proxyOf(e).Purge(by, []string{value}, false); err != nil {
 			tb.Fatalf("purge %s: %v", by, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestNothingPurgedComesBack(t *testing.T) {
 			if len(marks) > 0 { // so few that they are settled again and again
 				o.PurgeMarks, o.StageBytes = marks[0], 1<<20
 			}
-			e := start(t, o)
+			e := startOld(t, o)
 			answers := make(chan struct{}, clients*requests)
 			var asking, purging sync.WaitGroup
 			for n := range clients {
@@ -206,7 +206,7 @@ func TestSoftPurgesHoldDuringASweep(t *testing.T) {
 		_, _ = fmt.Fprint(w, count.Add(1))
 	}))
 	t.Cleanup(server.Close)
-	e := start(t, edgetest.Options{
+	e := startOld(t, edgetest.Options{
 		Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()},
 		PurgeMarks: purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2},
 	})

@@ -39,14 +39,14 @@ func askPurge(t *testing.T, client *http.Client, method, url string, content io.
 // TestWhatAPurgeHasBehindItsHeadWasIgnored: content may say what to purge, as it does for APIs of CDNs. So a purge with content is not
 // understood, whether it is announced, in chunks, or only after 100 (Continue).
 func TestWhatAPurgeHasBehindItsHeadWasIgnored(t *testing.T) {
-	e := start(t, edgetest.Options{Origin: hitOrigin(t), Rule: always(), PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	e := startOld(t, edgetest.Options{Origin: oldHitOrigin(t), Rule: oldAlways(), PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	url := "http://" + e.Address + "/1"
 	hit := func(want bool) {
 		t.Helper()
 		res, _ := askPurge(t, client, http.MethodGet, url, http.NoBody)
-		if got := strings.HasPrefix(res.Header.Get("Cache-Status"), "edge; hit"); got != want {
+		if got := strings.HasPrefix(res.Header.Get("Cache-Status"), "edgeproxy; hit"); got != want {
 			t.Errorf("got Cache-Status %q, want a hit: %v", res.Header.Get("Cache-Status"), want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestTheTokenOfPurgesWasForwarded(t *testing.T) {
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(server.Close)
-	e := start(t, edgetest.Options{Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: always(), PurgeToken: token})
+	e := startOld(t, edgetest.Options{Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: oldAlways(), PurgeToken: token})
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	for _, authorization := range []string{"Bearer " + token, "Bearer other", token} {

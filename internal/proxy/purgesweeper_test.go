@@ -30,8 +30,8 @@ func TestManyPurgesForgetNothingElse(t *testing.T) {
 				_, _ = io.WriteString(w, "x")
 			}))
 			t.Cleanup(server.Close)
-			e := start(t, edgetest.Options{
-				Rule: always(), Origin: origin.Options{Address: server.Listener.Addr().String()},
+			e := startOld(t, edgetest.Options{
+				Rule: oldAlways(), Origin: origin.Options{Address: server.Listener.Addr().String()},
 				Key: cachekey.Options{Headers: []string{"X-Lang"}}, // its purges need marks
 			})
 			ask := func() (hits int) {

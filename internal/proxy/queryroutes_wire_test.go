@@ -102,13 +102,13 @@ func playRoutesByQuery(t *testing.T, seed uint64) {
 	count := new(atomic.Int64)
 	app := routeOrigin(count)
 	o := edgetest.Options{
-		Rule: always(), Key: last, NoVarySearch: seed%2 == 0, Route: "rest", Routes: routes, PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Rule: oldAlways(), Key: last, NoVarySearch: seed%2 == 0, Route: "rest", Routes: routes, PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	}
 	if seed%3 == 0 {
 		o.SliceBytes = 4
 	}
 	o.Origin.Address = app.Listener.Addr().String()
-	e := start(t, o)
+	e := startOld(t, o)
 	t.Cleanup(app.Close)
 	s, hits := dial(t, e.Address), 0
 	for range 400 {
@@ -179,9 +179,9 @@ func TestAPurgeThatTakesMoreThanItFindsCountsNothing(t *testing.T) {
 	beta := edgetest.OtherRoute{Name: "beta", Change: []func(*proxy.Route){func(r *proxy.Route) {
 		r.Query, r.Key = []routing.ValueMatch{{Name: "b", Value: []byte("1")}}, key
 	}}}
-	o := edgetest.Options{Rule: always(), Route: "rest", Routes: []edgetest.OtherRoute{beta}}
+	o := edgetest.Options{Rule: oldAlways(), Route: "rest", Routes: []edgetest.OtherRoute{beta}}
 	o.Origin.Address = origin.Listener.Addr().String()
-	e := start(t, o)
+	e := startOld(t, o)
 	s := dial(t, e.Address)
 	before := s.ask(asGet("/x?b=1")).body
 	switch objects, counted, err := e.Proxy.Purge("url", []string{"http://edge.test/x"}, false); {

@@ -18,7 +18,7 @@ func TestMalformedRequestIsLoggedAsAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := start(t, edgetest.Options{Origin: hitOrigin(t), AccessLog: log})
+		e := startOld(t, edgetest.Options{Origin: oldHitOrigin(t), AccessLog: log})
 		if a := ask(t, e, request); a.status != status {
 			t.Errorf("%.60q: got %d, want %d", request, a.status, status)
 		}

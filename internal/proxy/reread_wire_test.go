@@ -44,12 +44,12 @@ func newRereadRig(t *testing.T, o edgetest.Options, maxAge string) *rereadRig {
 		http.ServeContent(w, q, "", time.Time{}, strings.NewReader(r.body))
 	}))
 	t.Cleanup(server.Close)
-	o.Origin, o.Rule, o.DiskPath = origin.Options{Address: server.Listener.Addr().String()}, always(), t.TempDir()
+	o.Origin, o.Rule, o.DiskPath = origin.Options{Address: server.Listener.Addr().String()}, oldAlways(), t.TempDir()
 	if o.SliceBytes == 0 {
 		o.MaxObjectBytes, o.MaxDiskObjectBytes = 64<<10, 8<<20 // so that hits are not copied to memory
 	}
 	r.path = o.DiskPath
-	r.Edge = start(t, o)
+	r.Edge = startOld(t, o)
 	r.requestEdge = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return r
 }

@@ -22,11 +22,11 @@ func (r *restartRig) onDisk(t *testing.T) {
 func (r *restartRig) runOn(t *testing.T, kill bool, test func(t *testing.T, e *edgetest.Edge)) {
 	t.Helper()
 	if kill {
-		test(t, start(t, r.options))
+		test(t, startOld(t, r.options))
 		r.killed(t)
 		return
 	}
-	t.Run("run", func(t *testing.T) { test(t, start(t, r.options)) })
+	t.Run("run", func(t *testing.T) { test(t, startOld(t, r.options)) })
 }
 
 // runOnDisk runs test before an edge with all that the one before has on its disk, in order or by a kill at the end of test,

@@ -60,7 +60,7 @@ func newRestartRig(t *testing.T) *restartRig {
 	}))
 	t.Cleanup(server.Close)
 	r.options = edgetest.Options{
-		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: always(), SliceBytes: 1024,
+		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: oldAlways(), SliceBytes: 1024,
 		NoVarySearch: true, PurgeDir: t.TempDir(),
 	}
 	return r
@@ -199,11 +199,11 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 				if !kill {
 					t.Run("run", func(t *testing.T) { // and is stopped here
 						on = t
-						test(on, start(on, r.options))
+						test(on, startOld(on, r.options))
 					})
 					return
 				}
-				test(on, start(on, r.options))
+				test(on, startOld(on, r.options))
 				r.killed(on)
 			}
 			run(func(t *testing.T, e *edgetest.Edge) {
@@ -263,7 +263,7 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 // Everything, purged hard, and softly on top, stays gone.
 func TestAPurgeOfAllOutlivesTheProcess(t *testing.T) {
 	r := newRestartRig(t)
-	e := start(t, r.options)
+	e := startOld(t, r.options)
 	r.store(t, e)
 	r.tier.see(t, e)
 	for _, soft := range []bool{false, true} {
@@ -272,7 +272,7 @@ func TestAPurgeOfAllOutlivesTheProcess(t *testing.T) {
 		}
 	}
 	r.killed(t)
-	e = start(t, r.options)
+	e = startOld(t, r.options)
 	if !r.tier.restore(t, e) {
 		t.Fatal("got another identity, want one that knows the purges")
 	}
@@ -291,7 +291,7 @@ func TestATierWithoutItsPurgesIsNotUsed(t *testing.T) {
 	f := func(name string, harm func(path string) error) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
-			e := start(t, r.options)
+			e := startOld(t, r.options)
 			r.store(t, e)
 			purgeSome(t, e)
 			r.tier.see(t, e)
@@ -299,7 +299,7 @@ func TestATierWithoutItsPurgesIsNotUsed(t *testing.T) {
 			if err := harm(filepath.Join(r.options.PurgeDir, "purges")); err != nil {
 				t.Fatal(err)
 			}
-			e = start(t, r.options)
+			e = startOld(t, r.options)
 			if r.tier.restore(t, e) {
 				t.Error("the tier was let in")
 			}
@@ -326,14 +326,14 @@ func TestATierWithoutItsPurgesIsNotUsed(t *testing.T) {
 func TestAPurgeBeforeItsRuleIsKnownAgain(t *testing.T) {
 	r := newRestartRig(t)
 	r.options.SliceBytes = 0 // a route with slices learns no rules
-	e := start(t, r.options)
+	e := startOld(t, r.options)
 	askEdge(t, e, restartHost, "/search?a=1")
 	if v, status := askEdge(t, e, restartHost, "/search?a=1&x=2"); !strings.Contains(status, "; hit") {
 		t.Fatalf("got version %d, %s, want a hit by the rule", v, status)
 	}
 	r.tier.see(t, e)
 	r.killed(t)
-	e = start(t, r.options)
+	e = startOld(t, r.options)
 	if !r.tier.restore(t, e) {
 		t.Fatal("got another identity, want one that knows the purges")
 	}
@@ -352,7 +352,7 @@ func TestAPurgeBeforeItsRuleIsKnownAgain(t *testing.T) {
 func TestAnInvalidationOutlivesTheProcess(t *testing.T) {
 	r := newRestartRig(t)
 	r.options.SliceBytes = 0 // with slices there is a mark anyhow
-	e := start(t, r.options)
+	e := startOld(t, r.options)
 	askEdge(t, e, restartHost, "/kept")
 	r.tier.see(t, e)
 	req, err := http.NewRequest(http.MethodPost, "http://"+e.Address+"/kept", strings.NewReader("x"))
@@ -366,7 +366,7 @@ func TestAnInvalidationOutlivesTheProcess(t *testing.T) {
 	}
 	_ = res.Body.Close()
 	r.killed(t)
-	e = start(t, r.options)
+	e = startOld(t, r.options)
 	if !r.tier.restore(t, e) {
 		t.Fatal("got another identity, want one that knows the purges")
 	}

@@ -32,9 +32,9 @@ func TestRewritingIsThatOfNginx(t *testing.T) {
 		location /api/ { proxy_pass http://%[3]s/v2/; }
 	}
 `, dir, address, app.Address), address)
-	o := edgetest.Options{Rule: always(), HostHeader: app.Address}
+	o := edgetest.Options{Rule: oldAlways(), HostHeader: app.Address}
 	o.Origin.Address = app.Address
-	e := start(t, o)
+	e := startOld(t, o)
 	mustSwap(t, e, func(l *proxy.Live) {
 		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api/"}, rewrite.New("/api/", "/v2/", true, nil)
 	})

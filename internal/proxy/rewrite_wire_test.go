@@ -19,7 +19,7 @@ func rewrites(t *testing.T, e *edgetest.Edge) {
 
 func TestUpgradesAreRewritten(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, func(c *edgetest.Conn) {
 		asked <- c.Next()
 		c.Say(switched101)
 		echoes(c)

@@ -12,9 +12,9 @@ import (
 // TestAHitFromTheDiskIsTheSame: whole and in parts, and while its client is slow and the body is purged.
 func TestAHitFromTheDiskIsTheSame(t *testing.T) {
 	const size = 3<<20 + 12345
-	o := edgetest.Options{Rule: always(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, WriteIdleTimeout: -1, Disk: true}
+	o := edgetest.Options{Rule: oldAlways(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, WriteIdleTimeout: -1, Disk: true}
 	o.Origin.Address = newFilmOrigin(t, size).address
-	e := start(t, o)
+	e := startOld(t, o)
 	want := ask(t, e, asGet("/film"))
 	if want.err != nil || len(want.body) != size {
 		t.Fatalf("got %d bytes and error %v", len(want.body), want.err)

@@ -39,7 +39,7 @@ func TestSeriesOfRemovedRoutesAreDropped(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	end := sync.OnceFunc(func() { close(goOn) })
 	defer end()
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Route: "slow"}, func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Route: "slow"}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			if r.RequestURI == "/slow" {
 				close(begun)

@@ -41,7 +41,7 @@ func mustSwap(t *testing.T, e *edgetest.Edge, change func(*proxy.Live)) {
 // TestSwapKeepsWhatIsStoredAndCounted: a route that stays goes on with its counters, what is
 // stored goes on answering, and a route that goes leaves its counters.
 func TestSwapKeepsWhatIsStoredAndCounted(t *testing.T) {
-	e, app := startBefore(t, edgetest.Options{Rule: always()}, storable)
+	e, app := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, storable)
 	ask(t, e, asGet("/a")).want(t, 200, "fwd=uri-miss; stored", "hello")
 	mustSwap(t, e, func(l *proxy.Live) {
 		l.CacheStatus = false
@@ -75,7 +75,7 @@ func TestSwapKeepsWhatIsStoredAndCounted(t *testing.T) {
 // TestSwapLeavesRequestsUnderWayAlone: they end by the settings they began with.
 func TestSwapLeavesRequestsUnderWayAlone(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			close(begun)
 			<-goOn
@@ -100,7 +100,7 @@ func TestSwapLeavesRequestsUnderWayAlone(t *testing.T) {
 
 // TestSwapThatCannotWorkChangesNothing, not even the metrics.
 func TestSwapThatCannotWorkChangesNothing(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, storable)
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, storable)
 	err := swap(t, e, func(l *proxy.Live) {
 		l.CacheStatus = false
 		bad := l.Routes[0]
@@ -119,7 +119,7 @@ func TestSwapThatCannotWorkChangesNothing(t *testing.T) {
 
 // TestSwapKeepsWhatClientsHaveUsedOfTheirRate: also where the route is not the first any more.
 func TestSwapKeepsWhatClientsHaveUsedOfTheirRate(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Rate: rate.Per(2, time.Hour, 2)}, storable)
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Rate: rate.Per(2, time.Hour, 2)}, storable)
 	ask(t, e, asGet("/a"))
 	ask(t, e, asGet("/a"))
 	mustSwap(t, e, func(l *proxy.Live) {
@@ -137,7 +137,7 @@ func TestSwapKeepsWhatClientsHaveUsedOfTheirRate(t *testing.T) {
 
 // TestSwapAmongRequests: each request is answered by one of the settings, whole.
 func TestSwapAmongRequests(t *testing.T) {
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, storable)
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, storable)
 	over := make(chan struct{})
 	var swaps sync.WaitGroup
 	swaps.Go(func() {

@@ -23,8 +23,8 @@ func TestALeaderBeyondItsShareFailsNoFollower(t *testing.T) {
 	for _, slice := range []int64{0, 16 << 10} {
 		t.Run(fmt.Sprint(slice), func(t *testing.T) {
 			more := make(chan struct{})
-			e, _ := startBefore(t, edgetest.Options{
-				Rule: always(), ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+			e, _ := startOldBefore(t, edgetest.Options{
+				Rule: oldAlways(), ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 				SliceBytes: slice,
 				Origin:     origin.Options{MaxConnections: 8, QueueRequests: 100, QueueWait: patience},
 			}, func(c *edgetest.Conn) {

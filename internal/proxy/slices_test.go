@@ -84,7 +84,7 @@ func (c counting) Write(b []byte) (int, error) {
 func (c *filmOrigin) edge(t *testing.T, o edgetest.Options) *edgetest.Edge {
 	t.Helper()
 	o.Origin.Address = c.address
-	return start(t, o)
+	return startOld(t, o)
 }
 
 // readFilmRange reads one range and reports what is wrong with it, and whether the answer ended
@@ -127,7 +127,7 @@ func readFilmRange(e *edgetest.Edge, first, last int64) (broken bool, err error)
 func TestSeekingInAGigabyteFetchesSlicesAlone(t *testing.T) {
 	const slice, size = 1 << 20, 1 << 30
 	c := newFilmOrigin(t, size)
-	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 64 << 20, SliceBytes: slice})
+	e := c.edge(t, edgetest.Options{Rule: oldAlways(), MaxBytes: 64 << 20, SliceBytes: slice})
 	places := []int64{0, 512<<20 + 12345, size - 100_000, 900<<20 - 50_000}
 	const slices, alone = 1 + 1 + 1 + 2, 100_000 // less than a sixteenth of two slices: at first such a range goes to the origin as it is
 	for range 3 {
@@ -150,7 +150,7 @@ func TestSeekingInAGigabyteFetchesSlicesAlone(t *testing.T) {
 func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
 	const size, most = 128 << 20, 64 << 20
 	c := newFilmOrigin(t, size)
-	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 8 << 20, SliceBytes: 256 << 10})
+	e := c.edge(t, edgetest.Options{Rule: oldAlways(), MaxBytes: 8 << 20, SliceBytes: 256 << 10})
 	base := heapInUse()
 	s := dial(t, e.Address)
 	res, err := s.head(asGet("/film"))
@@ -167,7 +167,7 @@ func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
 func TestNoAnswerMixesVersions(t *testing.T) {
 	const slice, size, versions, clients = 16 << 10, 300_000, 12, 4
 	c := newFilmOrigin(t, size)
-	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 256 << 10, SliceBytes: slice})
+	e := c.edge(t, edgetest.Options{Rule: oldAlways(), MaxBytes: 256 << 10, SliceBytes: slice})
 	var all sync.WaitGroup
 	var whole, cut atomic.Int64
 	for n := range clients {

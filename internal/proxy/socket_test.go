@@ -3,15 +3,24 @@ package proxy_test
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
+	"edgeproxy/config"
 	"edgeproxy/internal/admission"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/conn/rescue"
+	"edgeproxy/internal/front/http2"
+	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/test/edgetest"
+	oldrig "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -22,26 +31,142 @@ const (
 	connectionPatience = 10 * patience
 )
 
-// always admits what is storable.
-func always() admission.Rule { return admission.Rule{Policy: admission.Always} }
+// always is the policy that admits what is storable.
+const always = "admission: {policy: always}\n"
 
-// start starts an edge. What o says nothing of may take long: on a busy machine a short time would end what the test is about.
-func start(t testing.TB, o edgetest.Options) *edgetest.Edge {
+// nodeName is the name of an edge of either rig.
+const nodeName = edgetest.Node
+
+// start starts an edge. What the YAML does not say may take long: on a busy machine a short time would end what the test is about.
+func start(t testing.TB, yaml string, o edgetest.Options) *edgetest.Edge {
 	t.Helper()
+	return startIn(t, t.TempDir(), yaml, o)
+}
+
+// startIn is start with {dir} in this folder, which outlives the edge.
+func startIn(t testing.TB, dir, yaml string, o edgetest.Options) *edgetest.Edge {
+	t.Helper()
+	adjust := o.Adjust
+	o.Adjust = func(c *config.Config) {
+		patient(c)
+		if adjust != nil {
+			adjust(c)
+		}
+	}
+	return edgetest.StartIn(t, dir, yaml, o)
+}
+
+// patient makes times of c long that have their defaults.
+func patient(c *config.Config) {
+	limits := []struct {
+		of      *time.Duration
+		shipped time.Duration
+	}{
+		{&c.Cache.CollapseWait, 5 * time.Second}, {&c.Limits.ReadIdleTimeout, 30 * time.Second}, {&c.Limits.HeaderTimeout, 10 * time.Second},
+	}
+	for i := range c.Origins {
+		o := &c.Origins[i]
+		for of, shipped := range map[*time.Duration]time.Duration{&o.ConnectTimeout: 3 * time.Second, &o.FirstByteTimeout: 30 * time.Second, &o.IdleTimeout: 30 * time.Second} {
+			limits = append(limits, struct {
+				of      *time.Duration
+				shipped time.Duration
+			}{of, shipped})
+		}
+	}
+	for _, l := range limits {
+		if *l.of == l.shipped {
+			*l.of = time.Hour
+		}
+	}
+}
+
+// startBefore starts an edge before an origin that plays script.
+func startBefore(t testing.TB, yaml string, script func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
+	t.Helper()
+	app := edgetest.StartOrigin(t, nil, script)
+	return start(t, yaml, edgetest.Options{Origin: app.Address}), app
+}
+
+// reload makes the YAML the configuration in force.
+func reload(t testing.TB, e *edgetest.Edge, yaml string) {
+	t.Helper()
+	if r, err := e.Reload(yaml); err != nil || len(r.Restart) > 0 {
+		t.Fatalf("reload: got %+v, %v", r, err)
+	}
+}
+
+// startHTTP2 has e also speak HTTP/2, without TLS and from the first byte, until the end of the test, and returns the address.
+func startHTTP2(t testing.TB, e *edgetest.Edge) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	s := http2.NewServer(http2.Options{
+		Engine: e.Proxy.Listener(false, nil), Streams: 100, HeaderBytes: 16 << 10, HeaderTimeout: time.Hour, KeepaliveTimeout: time.Hour, WriteIdleTimeout: time.Hour,
+		Panics: rescue.NewCounter(log), Log: log,
+	})
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = s.Serve(l) })
+	t.Cleanup(func() { // before e is stopped
+		_ = l.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_ = s.Shutdown(ctx)
+		serving.Wait()
+	})
+	return l.Addr().String()
+}
+
+// oldAlways admits what is storable.
+func oldAlways() admission.Rule { return admission.Rule{Policy: admission.Always} }
+
+// startOld starts an edge of the old rig.
+func startOld(t testing.TB, o oldrig.Options) *oldrig.Edge {
+	t.Helper()
+	o.Node = cmp.Or(o.Node, edgetest.Node)
 	for _, limit := range []*time.Duration{
 		&o.CollapseWait, &o.WriteIdleTimeout, &o.ReadIdleTimeout, &o.HeaderTimeout, &o.Origin.ConnectTimeout, &o.Origin.FirstByteTimeout, &o.Origin.IdleTimeout,
 	} {
 		*limit = cmp.Or(*limit, time.Hour)
 	}
-	return edgetest.Start(t, o)
+	return oldrig.Start(t, o)
 }
 
-// startBefore starts an edge before an origin that plays script.
-func startBefore(t testing.TB, o edgetest.Options, script func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
+// startOldBefore starts an edge of the old rig before an origin that plays script.
+func startOldBefore(t testing.TB, o oldrig.Options, script func(*edgetest.Conn)) (*oldrig.Edge, *edgetest.Origin) {
 	t.Helper()
 	app := edgetest.StartOrigin(t, nil, script)
 	o.Origin.Address = app.Address
-	return start(t, o), app
+	return startOld(t, o), app
+}
+
+// anEdge is an edge of either rig.
+type anEdge interface {
+	*edgetest.Edge | *oldrig.Edge
+	Metric(tb testing.TB, name string, labels ...string) float64
+}
+
+func addressOf[E anEdge](e E) string {
+	if e, ok := any(e).(*edgetest.Edge); ok {
+		return e.Address
+	}
+	return any(e).(*oldrig.Edge).Address
+}
+
+func proxyOf[E anEdge](e E) *proxy.Proxy {
+	if e, ok := any(e).(*edgetest.Edge); ok {
+		return e.Proxy
+	}
+	return any(e).(*oldrig.Edge).Proxy
+}
+
+func storeOf[E anEdge](e E) *cache.Store {
+	if e, ok := any(e).(*edgetest.Edge); ok {
+		return e.Store
+	}
+	return any(e).(*oldrig.Edge).Store
 }
 
 // socket is a client's connection.
@@ -82,9 +207,9 @@ type answer struct {
 }
 
 // ask sends a request on a connection of its own.
-func ask(t testing.TB, e *edgetest.Edge, request string) answer {
+func ask[E anEdge](t testing.TB, e E, request string) answer {
 	t.Helper()
-	s := dial(t, e.Address)
+	s := dial(t, addressOf(e))
 	defer s.Close()
 	return s.ask(request)
 }

@@ -64,7 +64,7 @@ func newTraced(t *testing.T, o edgetest.Options, answer http.HandlerFunc) *trace
 		o.Origin.Address = strings.TrimPrefix(backend.URL, "http://")
 	}
 	o.Spans = e.exporter
-	e.Edge = start(t, o)
+	e.Edge = startOld(t, o)
 	return e
 }
 

@@ -12,12 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/spool"
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -70,16 +67,13 @@ func usualWays() []string {
 // spooled is an edge before a longTextServer, with one connection to it and a spool.
 func spooled(t *testing.T, folder string, limit int64, text string) (*edgetest.Edge, *spool.Spool) {
 	t.Helper()
-	files, err := spool.New(folder, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, _ := startBefore(t, edgetest.Options{
-		Rule:     admission.Rule{Policy: admission.Never}, // nothing goes on for the store
-		Listener: smallBufferListener(t), ResponseBuffer: 256 << 10, Spool: files,
-		Origin: origin.Options{MaxConnections: 2, QueueRequests: 100, QueueWait: time.Hour},
-	}, longTextServer(text))
-	return e, files
+	app := edgetest.StartOrigin(t, nil, longTextServer(text))
+	e := start(t, fmt.Sprintf(`
+admission: {policy: never} # nothing goes on for the store
+limits: {spool_path: %q, spool_bytes: %dB, response_buffer: 256KiB, origin_share: 1}
+origins: {app: {servers: ["http://{origin}"], max_connections: 2, queue: {requests: 100, wait: 1h}}}
+`, folder, limit), smallBuffers(edgetest.Options{Origin: app.Address}))
+	return e, e.Proxy.Spool
 }
 
 func active(t *testing.T, e *edgetest.Edge) float64 {
@@ -328,7 +322,7 @@ func leavingBehindOthers() (cases []leaving) {
 				t.Helper()
 				b := &fallenBehind{longTextOrigin: newLongTextOrigin(chunked, "ETag: \"1\"\r\n"), asked: make(chan struct{}, 1)}
 				b.rest = func(c *edgetest.Conn, at int) { rest(b, c, at) }
-				b.e, b.slow, _ = b.leaveBehind(t, b.options(), "1.1")
+				b.e, b.slow, _ = b.leaveBehind(t, b.yaml(), "1.1")
 				here(t, b)
 				leave(b.longTextOrigin.slow.Conn.(*net.TCPConn))
 				eventually(t, "nothing is held", func() bool {

@@ -25,7 +25,7 @@ func TestAFailureThatAStaleResponseCoversWasNotLogged(t *testing.T) {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: " + control + "\r\nAge: 2\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
 		}
 	})
-	o := edgetest.Options{Rule: always(), Log: &log}
+	o := edgetest.Options{Rule: oldAlways(), Log: &log}
 	o.Origin.Address = app.Address
 	o.Origin.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if gone.Load() {
@@ -33,7 +33,7 @@ func TestAFailureThatAStaleResponseCoversWasNotLogged(t *testing.T) {
 		}
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
-	e := start(t, o)
+	e := startOld(t, o)
 	for _, path := range []string{"/covered", "/refreshed"} {
 		gone.Store(false)
 		ask(t, e, asGet(path))

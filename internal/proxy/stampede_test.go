@@ -19,11 +19,11 @@ func stampeding() int { return testkit.Times(1000, 200) }
 
 // stampede sends request from n clients at once and calls each with every answer,
 // from the client's goroutine.
-func stampede(t *testing.T, e *edgetest.Edge, n int, request string, each func(answer)) {
+func stampede[E anEdge](t *testing.T, e E, n int, request string, each func(answer)) {
 	t.Helper()
 	var clients sync.WaitGroup
 	for range n {
-		s := dial(t, e.Address)
+		s := dial(t, addressOf(e))
 		clients.Go(func() {
 			each(s.ask(request))
 			_ = s.Close()
@@ -38,7 +38,7 @@ func TestStampedeOnANewKeyIsOneFetch(t *testing.T) {
 	n := stampeding()
 	const pieces, piece = 64, 4 << 10 // 256 MB to all clients
 	ready := make(chan struct{})
-	e, app := startBefore(t, edgetest.Options{
+	e, app := startOldBefore(t, edgetest.Options{
 		Rule: admission.Rule{Policy: admission.SecondHit}, MaxBytes: 16 << 20, CollapseWait: time.Hour,
 		Origin: origin.Options{FirstByteTimeout: time.Hour},
 	}, func(c *edgetest.Conn) {
@@ -91,7 +91,7 @@ func TestStampedeOnNoStoreServesEveryClientSideBySide(t *testing.T) {
 	const body = 64 << 10
 	var arrived, served atomic.Int64
 	many, others := make(chan struct{}), make(chan struct{})
-	e, app := startBefore(t, edgetest.Options{
+	e, app := startOldBefore(t, edgetest.Options{
 		Rule:           admission.Rule{Policy: admission.SecondHit},
 		UncacheableFor: time.Hour, CollapseWait: time.Hour,
 		Origin: origin.Options{MaxConnections: 512, QueueRequests: 1024, QueueWait: time.Hour, FirstByteTimeout: time.Hour, IdleTimeout: time.Hour},

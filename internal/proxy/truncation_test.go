@@ -20,7 +20,7 @@ func TestOriginThatDiesIsNeverTakenForWhole(t *testing.T) {
 		whole := head + framing + "\r\n\r\n" + body
 		for _, reset := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s reset=%v", name, reset), func(t *testing.T) {
-				e, _ := startBefore(t, edgetest.Options{Rule: always()}, dieOnce(whole, reset))
+				e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, dieOnce(whole, reset))
 				for cut := 1; cut < len(whole); cut++ {
 					checkCut(t, e, cut, len(whole)-len(body))
 				}
@@ -53,7 +53,7 @@ func checkCut(t *testing.T, e *edgetest.Edge, cut, bodyAt int) {
 	}
 	ask(t, e, request).want(t, 200, "fwd=uri-miss; stored", "hello world")
 	a := ask(t, e, request)
-	if !strings.HasPrefix(a.cache, edgetest.Node+"; hit; ttl=") || a.body != "hello world" {
+	if !strings.HasPrefix(a.cache, nodeName+"; hit; ttl=") || a.body != "hello world" {
 		t.Errorf("after the whole response: got %q %q, want a hit", a.cache, a.body)
 	}
 }

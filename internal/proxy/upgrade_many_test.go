@@ -39,7 +39,7 @@ func goroutines() int {
 func TestUpgradeOfMany(t *testing.T) {
 	many := testkit.Times(500, 100)
 	over := make(chan struct{})
-	e, _ := startBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
 		ended := make(chan struct{})
 		go func() {
 			select {

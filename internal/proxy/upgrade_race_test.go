@@ -53,7 +53,7 @@ func TestEndUpgradedMeetsOneThatIsBeingHandedOver(t *testing.T) {
 		go func() { ended <- e.Proxy.EndUpgraded() }()
 		<-cut
 	}
-	e, _ = startBefore(t, edgetest.Options{Rule: always(), Listener: l}, consents(func(c *edgetest.Conn) {
+	e, _ = startOldBefore(t, edgetest.Options{Rule: oldAlways(), Listener: l}, consents(func(c *edgetest.Conn) {
 		_, _ = io.Copy(io.Discard, c.Rest())
 		close(cut)
 	}))

@@ -40,7 +40,7 @@ func TestASmallUploadLeavesInOneWrite(t *testing.T) {
 	for _, size := range []int{1, 1000, origin.MaxWhole} {
 		var to written
 		seen := &recordingOrigin{}
-		e, _ := startBefore(t, edgetest.Options{Rule: always(), Origin: origin.Options{Dial: to.dial}}, seen.script)
+		e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Origin: origin.Options{Dial: to.dial}}, seen.script)
 		body := strings.Repeat("b", size)
 		s := dial(t, e.Address)
 		if _, err := fmt.Fprintf(s, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", size, body); err != nil {

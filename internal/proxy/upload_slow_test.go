@@ -21,9 +21,9 @@ func TestSlowUploadsHoldNoOriginConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &recordingOrigin{}
-			o := edgetest.Options{Rule: always(), ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 500 * time.Millisecond}}
+			o := edgetest.Options{Rule: oldAlways(), ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 500 * time.Millisecond}}
 			o.Origin.MaxConnections = 4
-			e, _ := startBefore(t, o, w.script)
+			e, _ := startOldBefore(t, o, w.script)
 			letGo := func() float64 { return e.Metric(t, "edgeproxy_limit_rejections_total", "limit=receive_rate") }
 			slow := make([]*socket, clients)
 			for i := range slow {
@@ -64,9 +64,9 @@ func TestSlowUploadsHoldNoOriginConnection(t *testing.T) {
 
 // TestALongUploadKeepsItsPace: beyond what is read ahead the client is held to the same.
 func TestALongUploadKeepsItsPace(t *testing.T) {
-	o := edgetest.Options{Rule: always(), RequestBuffer: 100, ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 300 * time.Millisecond}}
+	o := edgetest.Options{Rule: oldAlways(), RequestBuffer: 100, ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 300 * time.Millisecond}}
 	connected := make(chan struct{})
-	e, _ := startBefore(t, o, func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, o, func(c *edgetest.Conn) {
 		close(connected)
 		(&recordingOrigin{}).script(c)
 	})
@@ -94,9 +94,9 @@ func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
 				c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(r.Content), r.Content))
 			}
 		})
-		o := edgetest.Options{Rule: always(), Listener: front, ReceiveRate: pace.Rate{Bytes: 1 << 30, Over: period}}
+		o := edgetest.Options{Rule: oldAlways(), Listener: front, ReceiveRate: pace.Rate{Bytes: 1 << 30, Over: period}}
 		o.Origin.Address, o.Origin.Dial = app.Address, back.dial
-		start(t, o)
+		startOld(t, o)
 		client, err := front.dial(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
 func TestUploadsOfEverySizeAreWhole(t *testing.T) {
 	f := func(buffer int64) {
 		w := &recordingOrigin{}
-		e, _ := startBefore(t, edgetest.Options{Rule: always(), RequestBuffer: buffer}, w.script)
+		e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), RequestBuffer: buffer}, w.script)
 		for _, size := range []int{0, 1, 99, 100, 101, 4095, 4096, 4097, 65535, 65536, 65537, 200000} {
 			body := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 			for _, request := range []string{
@@ -161,7 +161,7 @@ func TestStalledUploadsTakeBoundedMemory(t *testing.T) {
 	head := fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", buffer)
 	f := func(name string, share float64, fit, status int, detail, limit string) {
 		t.Run(name, func(t *testing.T) {
-			e, _ := startBefore(t, edgetest.Options{Rule: always(), RequestBuffer: buffer, InflightBytes: 4 * held * buffer, InflightShare: share}, (&recordingOrigin{}).script)
+			e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), RequestBuffer: buffer, InflightBytes: 4 * held * buffer, InflightShare: share}, (&recordingOrigin{}).script)
 			taken := func(n int) func() bool {
 				return func() bool { return e.Metric(t, "edgeproxy_inflight_bytes") == float64(n*buffer) }
 			}

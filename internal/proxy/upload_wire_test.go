@@ -15,7 +15,7 @@ import (
 // one, and gets its answer.
 func TestChunksThatEndEarlyAreNoRequest(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startBefore(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, w.script)
 	const head, chunks, last = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "3\r\nabc\r\n3\r\ndef\r\n", "0\r\n\r\n"
 	f := func(body string, status int, seen ...string) {
 		t.Helper()

@@ -26,7 +26,7 @@ const asAnn = "Authorization: Basic YW5uOng=\r\n"
 
 // TestUsersAreAskedOnEachRequest: a connection on which a user was right is not let in, each request is.
 func TestUsersAreAskedOnEachRequest(t *testing.T) {
-	e, app := startBefore(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
+	e, app := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
 	s := dial(t, e.Address)
 	get := func(fields string) string { return "GET /a HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n" }
 	s.ask(get("")).want(t, 401, "detail=unauthenticated", "Unauthorized\n")
@@ -46,7 +46,7 @@ func TestUsersAreAskedOnEachRequest(t *testing.T) {
 // TestWhatARouteSetsAsAuthorizationIsSent in place of what its users have shown.
 func TestWhatARouteSetsAsAuthorizationIsSent(t *testing.T) {
 	sent := make(chan http.Header, 1)
-	e, _ := startBefore(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Routes: []edgetest.OtherRoute{forAnn(t)}}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			sent <- r.Header
 			c.Say("HTTP/1.1 204 No Content\r\n\r\n")
@@ -82,7 +82,7 @@ func TestWhatARouteSetsAsAuthorizationIsSent(t *testing.T) {
 
 // TestUsersTogether: the first requests of a browser come at once, and each gets its answer.
 func TestUsersTogether(t *testing.T) {
-	e, app := startBefore(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
+	e, app := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {

@@ -75,7 +75,7 @@ func TestOneTimeVariantsAreNotStored(t *testing.T) {
 	f := func(name string, o edgetest.Options, together bool, field string, vary ...string) {
 		t.Run(name, func(t *testing.T) {
 			o.Origin.Address = variantOrigin(t, vary...)
-			e := start(t, o)
+			e := startOld(t, o)
 			for range 4 {
 				askWith(t, e, "")
 			}
@@ -135,7 +135,7 @@ func TestFirstVisitorsTogetherAdmitOnlyTheirOwnVariant(t *testing.T) {
 	t.Cleanup(s.Close)
 	o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}}
 	o.Origin.Address = s.Listener.Addr().String()
-	e := start(t, o)
+	e := startOld(t, o)
 	var visitors sync.WaitGroup
 	visit := func(cookie string) {
 		visitors.Go(func() {
@@ -174,10 +174,10 @@ func TestVariantsAreKnownAfterARestart(t *testing.T) {
 	o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}, State: filepath.Join(t.TempDir(), "state")}
 	o.Origin.Address = variantOrigin(t, "Cookie")
 	t.Run("before", func(t *testing.T) {
-		e := start(t, o)
+		e := startOld(t, o)
 		askWith(t, e, "Cookie: a=1\r\n").want(t, 200, "fwd=uri-miss; detail=first-sighting", "a=1")
 	})
-	e := start(t, o)
+	e := startOld(t, o)
 	askWith(t, e, "Cookie: a=2\r\n").want(t, 200, "fwd=uri-miss; detail=first-sighting", "a=2")
 	askWith(t, e, "Cookie: a=1\r\n").want(t, 200, "fwd=uri-miss; stored", "a=1")
 	askWith(t, e, "Cookie: a=2\r\n").want(t, 200, "fwd=vary-miss; stored", "a=2")

@@ -96,7 +96,7 @@ func TestVaryListsOfOneURLThrewEachOtherOut(t *testing.T) {
 				var asked *atomic.Int64
 				o.Origin.Address, asked = varyingOrigin(t, shape.vary)
 				t.Run("stored", func(t *testing.T) {
-					e := start(t, o)
+					e := startOld(t, o)
 					for _, fields := range slices.Concat(shape.requests, shape.requests, shape.others, shape.others) {
 						askWith(t, e, fields)
 					}
@@ -107,7 +107,7 @@ func TestVaryListsOfOneURLThrewEachOtherOut(t *testing.T) {
 				})
 				if o.Disk {
 					t.Run("after a restart", func(t *testing.T) {
-						e := start(t, o)
+						e := startOld(t, o)
 						if !comesTrue(func() bool { return e.Disk().Stats().Unfilled == 0 }) {
 							t.Fatal("the disk does not come to know what it has")
 						}
@@ -155,7 +155,7 @@ func TestEverOtherVaryListsCostOthersNothing(t *testing.T) {
 				}
 				return "Accept-Language"
 			})
-			e := start(t, o)
+			e := startOld(t, o)
 			honest := varyShape{}
 			for i := range 10 {
 				honest.requests = append(honest.requests, fmt.Sprintf("Accept-Language: l-%d\r\n", i))
@@ -186,14 +186,14 @@ func TestEverOtherVaryListsCostOthersNothing(t *testing.T) {
 // A hit allocates nothing, also where two lists select a response.
 func TestHitByTwoVaryListsAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	o := edgetest.Options{Rule: always()}
+	o := edgetest.Options{Rule: oldAlways()}
 	o.Origin.Address, _ = varyingOrigin(t, func(r *http.Request) string {
 		if r.Header.Get("Origin") != "" {
 			return "Accept-Language, Origin"
 		}
 		return "Accept-Language"
 	})
-	e := start(t, o)
+	e := startOld(t, o)
 	request := func(fields string) []byte {
 		return []byte("GET /page HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n")
 	}
