@@ -17,6 +17,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/conn/pinned"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/edge/internal/supervisor"
