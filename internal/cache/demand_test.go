@@ -18,7 +18,7 @@ func TestFrequencyBeatsRecencyInASmallCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const maxBytes = 2500 * 20_000 / 50
 		w := newWorkload(20_000, 200_000)
-		recency, both := w.runClock(maxBytes), w.runStore(t, newStore(t, maxBytes, 16<<10), synctest.Wait)
+		recency, both := w.runSecondChance(maxBytes), w.runStore(t, newStore(t, maxBytes, 16<<10), synctest.Wait)
 		if both < recency+0.01 {
 			t.Errorf("hit ratio: got %.3f, want 0.01 above the %.3f of a window alone", both, recency)
 		}

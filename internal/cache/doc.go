@@ -20,9 +20,9 @@
 //
 //	stage      first sightings, with an index       stage.go, promote.go
 //	memory:
-//	  window   the newest entries                   clock.go
+//	  window   the newest entries                   secondchance.go
 //	  main     the entries worth most               main.go, ranked.go, compete.go, sampled.go (ristretto), regions.go
-//	  index    which URLs have variants, and by     index.go, lists.go, clock.go
+//	  index    which URLs have variants, and by     index.go, lists.go, secondchance.go
 //	           which request fields they vary
 //	content    of an entry                          content.go
 //	books      of each tier                         ledger.go, ages.go, hitparts.go, stats.go, metrics.go, package evicted

@@ -78,7 +78,7 @@ func part(n, sample, all int64) int64 {
 // some calls visit with about most of the items, or with all if there are not more: those of chains that follow each other.
 // A chain is chosen by the hash of a key, so they are a random sample. Any goroutine may call it. If most chains are empty, it
 // gives up after chainsEach for each item wanted.
-func (c *clock[V]) some(most int, visit func(V)) {
+func (c *secondChance[V]) some(most int, visit func(V)) {
 	first := rand.IntN(len(c.chains)) //nolint:gosec // a sample
 	for i := range min(len(c.chains), most*chainsEach) {
 		for s := c.chains[(first+i)%len(c.chains)].Load(); s != nil; s = s.chain.Load() {

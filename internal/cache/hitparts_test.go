@@ -166,7 +166,7 @@ func TestThePartThatWasHitBesideWrites(t *testing.T) {
 
 // A stage that is nearly empty ends the look early.
 func TestALookAtAnEmptyTableEnds(t *testing.T) {
-	c := newClock[int](1<<20, 0)
+	c := newSecondChance[int](1<<20, 0)
 	seen := 0
 	c.some(3, func(int) { seen++ })
 	for i := range 1 << 12 {

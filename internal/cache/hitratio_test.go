@@ -62,8 +62,8 @@ func (w workload) runStore(tb testing.TB, s *Store, pause func()) (hitRatio floa
 		func(e *Entry) { mustPut(tb, s, e) })
 }
 
-func (w workload) runClock(maxBytes int64) (hitRatio float64) {
-	c := newClock[*Entry](maxBytes/bytesPerChain, 3)
+func (w workload) runSecondChance(maxBytes int64) (hitRatio float64) {
+	c := newSecondChance[*Entry](maxBytes/bytesPerChain, 3)
 	return w.run(
 		func(e *Entry) bool { _, ok := c.find(e.Key); return ok },
 		func(e *Entry) {

@@ -18,16 +18,16 @@ const bytesPerURLChain = 4 * bytesPerChain
 type stage struct {
 	maxBytes int64
 	books    ledger
-	items    *clock[*Object]
-	urls     *clock[*record]
+	items    *secondChance[*Object]
+	urls     *secondChance[*record]
 }
 
 func newStage(maxBytes int64, now func() time.Time) *stage {
 	return &stage{
 		books:    ledger{now: now},
 		maxBytes: maxBytes,
-		items:    newClock[*Object](maxBytes/bytesPerChain, 0),
-		urls:     newClock[*record](maxBytes/bytesPerURLChain, 0),
+		items:    newSecondChance[*Object](maxBytes/bytesPerChain, 0),
+		urls:     newSecondChance[*record](maxBytes/bytesPerURLChain, 0),
 	}
 }
 

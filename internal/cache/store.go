@@ -12,15 +12,15 @@ import (
 type Store struct {
 	limits limits
 	books  ledger // books of the memory tier
-	window *clock[*Object]
+	window *secondChance[*Object]
 	main   *mainPart
 	ranked *ranked // the ranking of main; nil: it has ristretto
-	index  *clock[*record]
+	index  *secondChance[*record]
 	stage  *stage
 	pinned *pinned.Total // nil: not counted
 	disk   *diskTier     // nil: there is none
 
-	renewed *clock[*renewal] // renewals of records on the disk
+	renewed *secondChance[*renewal] // renewals of records on the disk
 
 	// guarded by mu; see share.go
 	shares  map[*Object]*share // shares under each of the Objects that have the same content
@@ -43,11 +43,11 @@ func New(o Options) (*Store, error) {
 		limits: l,
 		pinned: o.Pinned,
 		disk:   newDiskTier(o.Disk, l.memoryBytes),
-		window: newClock[*Object](l.windowBytes/bytesPerChain, 0),
-		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
+		window: newSecondChance[*Object](l.windowBytes/bytesPerChain, 0),
+		index:  newSecondChance[*record](l.indexBytes/recordOverhead, indexChances),
 		shares: map[*Object]*share{},
 
-		renewed: newClock[*renewal](l.renewedBytes/bytesPerChain, 0),
+		renewed: newSecondChance[*renewal](l.renewedBytes/bytesPerChain, 0),
 	}
 	s.books.now, s.stage = o.Now, newStage(l.stageBytes, o.Now)
 	if s.main, err = newMainPart(o, l.mainBytes, s.costLocked, s.leftLocked); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // drain empties c and returns the values in the order of leaving.
-func drain(c *clock[string]) (out []string) {
+func drain(c *secondChance[string]) (out []string) {
 	for s := c.oldest(); s != nil; s = c.oldest() {
 		out = append(out, s.value)
 		c.remove(s)
@@ -17,10 +17,10 @@ func drain(c *clock[string]) (out []string) {
 	return out
 }
 
-func TestClockLetsTheOldestLeaveFirstButForThoseInUse(t *testing.T) {
-	f := func(what string, use func(*clock[string]), want ...string) {
+func TestSecondChanceLetsTheOldestLeaveFirstButForThoseInUse(t *testing.T) {
+	f := func(what string, use func(*secondChance[string]), want ...string) {
 		t.Helper()
-		c := newClock[string](4, 1)
+		c := newSecondChance[string](4, 1)
 		for _, name := range []string{"a", "b", "c"} {
 			c.put(sum(name), name, 10)
 		}
@@ -32,22 +32,22 @@ func TestClockLetsTheOldestLeaveFirstButForThoseInUse(t *testing.T) {
 			t.Errorf("%s: got %d items of %d bytes left, want none", what, n, b)
 		}
 	}
-	f("untouched", func(*clock[string]) {}, "a", "b", "c")
-	f("found", func(c *clock[string]) { c.find(sum("a")) }, "b", "c", "a")
-	f("peeked at", func(c *clock[string]) { c.peek(sum("a")) }, "a", "b", "c")
-	f("replaced", func(c *clock[string]) { c.put(sum("a"), "A", 5) }, "b", "c", "A")
-	f("renewed", func(c *clock[string]) { c.renew(c.peek(sum("b"))) }, "a", "c", "b")
-	f("resized", func(c *clock[string]) { c.resize(c.peek(sum("b")), 7) }, "a", "b", "c")
-	f("all found", func(c *clock[string]) { c.find(sum("a")); c.find(sum("b")); c.find(sum("c")) }, "b", "a", "c")
-	f("removed", func(c *clock[string]) { c.remove(c.peek(sum("b"))) }, "a", "c")
+	f("untouched", func(*secondChance[string]) {}, "a", "b", "c")
+	f("found", func(c *secondChance[string]) { c.find(sum("a")) }, "b", "c", "a")
+	f("peeked at", func(c *secondChance[string]) { c.peek(sum("a")) }, "a", "b", "c")
+	f("replaced", func(c *secondChance[string]) { c.put(sum("a"), "A", 5) }, "b", "c", "A")
+	f("renewed", func(c *secondChance[string]) { c.renew(c.peek(sum("b"))) }, "a", "c", "b")
+	f("resized", func(c *secondChance[string]) { c.resize(c.peek(sum("b")), 7) }, "a", "b", "c")
+	f("all found", func(c *secondChance[string]) { c.find(sum("a")); c.find(sum("b")); c.find(sum("c")) }, "b", "a", "c")
+	f("removed", func(c *secondChance[string]) { c.remove(c.peek(sum("b"))) }, "a", "c")
 }
 
 // A new entry must not leave early because everything else is in demand.
-func TestClockKeepsANewItemForItsShareOfDepartures(t *testing.T) {
+func TestSecondChanceKeepsANewItemForItsShareOfDepartures(t *testing.T) {
 	f := func(chances, want int) {
 		t.Helper()
 		const items = 120
-		c := newClock[int](items, chances)
+		c := newSecondChance[int](items, chances)
 		key := func(i int) Key { return Key{Lo: uint64(i)} }
 		for i := range items {
 			c.put(key(i), i, 1)
@@ -74,8 +74,8 @@ func TestClockKeepsANewItemForItsShareOfDepartures(t *testing.T) {
 	f(3, 30)
 }
 
-func TestClockKeepsKeysOfOneChainApart(t *testing.T) {
-	c := newClock[int](1, 1)
+func TestSecondChanceKeepsKeysOfOneChainApart(t *testing.T) {
+	c := newSecondChance[int](1, 1)
 	model := map[Key]int{}
 	check := func(step string) {
 		t.Helper()
@@ -107,8 +107,8 @@ func TestClockKeepsKeysOfOneChainApart(t *testing.T) {
 }
 
 // A look-up may stand on an item that the writer takes out of the chain.
-func TestClockFindsWhatStaysWhileNeighboursComeAndGo(t *testing.T) {
-	c := newClock[uint64](1, 1)
+func TestSecondChanceFindsWhatStaysWhileNeighboursComeAndGo(t *testing.T) {
+	c := newSecondChance[uint64](1, 1)
 	stays := Key{Hi: 3}
 	for i := range uint64(8) {
 		c.put(Key{Hi: i}, i, 1)
@@ -142,8 +142,8 @@ func TestClockFindsWhatStaysWhileNeighboursComeAndGo(t *testing.T) {
 }
 
 // Find skips the table when nothing is in it; a replacement is not such a moment.
-func TestClockFindsTheOnlyItemWhileItIsReplaced(t *testing.T) {
-	c := newClock[int](1, 0)
+func TestSecondChanceFindsTheOnlyItemWhileItIsReplaced(t *testing.T) {
+	c := newSecondChance[int](1, 0)
 	c.put(Key{}, 0, 1)
 	var reader sync.WaitGroup
 	done := make(chan struct{})

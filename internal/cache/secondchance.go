@@ -5,20 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// clock is a set of items that leave in the order they came, except those used in the meantime: a look-up marks its
-// item, without a lock, and the search for the oldest item gives a marked one another round (the clock algorithm of
-// Corbato, 1968), up to a number of chances per search.
+// secondChance is a set of items that leave in the order they came, except those used in the meantime: a look-up marks its
+// item, without a lock, and the search for the oldest item gives a marked one another round (second chance, also called
+// the clock algorithm: Corbato, 1968), up to a number of chances per search.
 //
 // Each item that gets another round moves in front of newer ones and so shortens their stay. With n items before it, a
 // new one outlives n/(chances+1) departures, however popular the others are; without chances, all n of them.
 //
 // Any goroutine may call find, peek and each. The other methods are the writer's: one goroutine at a time. The owner of
-// the clock bounds the bytes.
+// the set bounds the bytes.
 //
 // The table is an array of chains that the writer changes one link at a time. A removed item keeps its own link, so a
 // look-up that has reached it continues along the chain. A look-up finds every item that was there all the time. Of a
 // replaced item it finds the old or the new one. It may find or miss an item that is being added or removed.
-type clock[V any] struct {
+type secondChance[V any] struct {
 	chains []atomic.Pointer[slot[V]] // a power of two
 	count  atomic.Int64              // items; a racing read is late by the write in progress
 	bytes  atomic.Int64              // sum of slot.bytes; written by the writer alone
@@ -38,9 +38,9 @@ type slot[V any] struct {
 	touched    atomic.Bool // a lost mark costs at most one round
 }
 
-// newClock returns an empty clock, sized for about expected items.
-func newClock[V any](expected int64, chances int) *clock[V] {
-	c := &clock[V]{
+// newSecondChance returns an empty set, sized for about expected items.
+func newSecondChance[V any](expected int64, chances int) *secondChance[V] {
+	c := &secondChance[V]{
 		chains:  make([]atomic.Pointer[slot[V]], 1<<bits.Len64(uint64(expected))),
 		chances: chances,
 	}
@@ -49,7 +49,7 @@ func newClock[V any](expected int64, chances int) *clock[V] {
 }
 
 // find returns the item under k and marks it as used.
-func (c *clock[V]) find(k Key) (v V, ok bool) {
+func (c *secondChance[V]) find(k Key) (v V, ok bool) {
 	if c.count.Load() == 0 {
 		return v, false
 	}
@@ -64,7 +64,7 @@ func (c *clock[V]) find(k Key) (v V, ok bool) {
 }
 
 // peek returns the slot under k without marking it, nil if there is none.
-func (c *clock[V]) peek(k Key) *slot[V] {
+func (c *secondChance[V]) peek(k Key) *slot[V] {
 	s := c.head(k).Load()
 	for s != nil && s.key != k {
 		s = s.chain.Load()
@@ -72,9 +72,9 @@ func (c *clock[V]) peek(k Key) *slot[V] {
 	return s
 }
 
-// each calls visit with every item that is there for the whole call; see clock for the others. Any goroutine may call
+// each calls visit with every item that is there for the whole call; see secondChance for the others. Any goroutine may call
 // it.
-func (c *clock[V]) each(visit func(V)) {
+func (c *secondChance[V]) each(visit func(V)) {
 	for i := range c.chains {
 		for s := c.chains[i].Load(); s != nil; s = s.chain.Load() {
 			visit(s.value)
@@ -84,7 +84,7 @@ func (c *clock[V]) each(visit func(V)) {
 
 // link returns the link that leads to the slot under k, or the nil link at the end of its chain. Only the writer may
 // call it: for others the link may change at any moment.
-func (c *clock[V]) link(k Key) *atomic.Pointer[slot[V]] {
+func (c *secondChance[V]) link(k Key) *atomic.Pointer[slot[V]] {
 	at := c.head(k)
 	for s := at.Load(); s != nil && s.key != k; s = at.Load() {
 		at = &s.chain
@@ -93,13 +93,13 @@ func (c *clock[V]) link(k Key) *atomic.Pointer[slot[V]] {
 }
 
 // head returns the chain of k. It uses the low word: ristretto uses the high one.
-func (c *clock[V]) head(k Key) *atomic.Pointer[slot[V]] {
+func (c *secondChance[V]) head(k Key) *atomic.Pointer[slot[V]] {
 	return &c.chains[k.Lo&uint64(len(c.chains)-1)]
 }
 
 // put stores v under k as the newest item. It replaces the item under k in one step, so that no look-up finds nothing,
 // and returns it.
-func (c *clock[V]) put(k Key, v V, bytes int64) (s, old *slot[V]) {
+func (c *secondChance[V]) put(k Key, v V, bytes int64) (s, old *slot[V]) {
 	s = &slot[V]{key: k, value: v, bytes: bytes}
 	at := c.link(k)
 	if old = at.Load(); old != nil {
@@ -113,14 +113,14 @@ func (c *clock[V]) put(k Key, v V, bytes int64) (s, old *slot[V]) {
 	return s, old
 }
 
-// remove removes s, which must be in the clock.
-func (c *clock[V]) remove(s *slot[V]) {
+// remove removes s, which must be in the set.
+func (c *secondChance[V]) remove(s *slot[V]) {
 	c.link(s.key).Store(s.chain.Load())
 	c.unlink(s)
 }
 
 // oldest returns the item that leaves next, nil if there is none.
-func (c *clock[V]) oldest() *slot[V] {
+func (c *secondChance[V]) oldest() *slot[V] {
 	for range c.chances {
 		s := c.ring.prev
 		if s == &c.ring || !s.touched.Load() {
@@ -136,7 +136,7 @@ func (c *clock[V]) oldest() *slot[V] {
 }
 
 // next returns the item that came after s, nil if there is none or it is marked.
-func (c *clock[V]) next(s *slot[V]) *slot[V] {
+func (c *secondChance[V]) next(s *slot[V]) *slot[V] {
 	if s = s.prev; s == &c.ring || c.chances > 0 && s.touched.Load() {
 		return nil
 	}
@@ -144,26 +144,26 @@ func (c *clock[V]) next(s *slot[V]) *slot[V] {
 }
 
 // renew makes s the newest item.
-func (c *clock[V]) renew(s *slot[V]) {
+func (c *secondChance[V]) renew(s *slot[V]) {
 	s.prev.next, s.next.prev = s.next, s.prev
 	s.prev, s.next = &c.ring, c.ring.next
 	s.prev.next, s.next.prev = s, s
 }
 
 // resize adds delta to the bytes of s.
-func (c *clock[V]) resize(s *slot[V], delta int64) {
+func (c *secondChance[V]) resize(s *slot[V], delta int64) {
 	s.bytes += delta
 	c.bytes.Add(delta)
 }
 
-func (c *clock[V]) linkNewest(s *slot[V]) {
+func (c *secondChance[V]) linkNewest(s *slot[V]) {
 	s.prev, s.next = &c.ring, c.ring.next
 	s.prev.next, s.next.prev = s, s
 	c.bytes.Add(s.bytes)
 	c.count.Add(1)
 }
 
-func (c *clock[V]) unlink(s *slot[V]) {
+func (c *secondChance[V]) unlink(s *slot[V]) {
 	s.prev.next, s.next.prev = s.next, s.prev
 	s.prev, s.next = nil, nil
 	c.bytes.Add(-s.bytes)
