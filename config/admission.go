@@ -15,8 +15,8 @@ type Policy string
 // The policies.
 const (
 	PolicyAlways    Policy = "always"     // all
-	PolicySecondHit Policy = "second-hit" // those whose key was sighted before within the window
-	PolicyCounting  Policy = "counting"   // those whose key was sighted more than MoreThan times
+	PolicySecondHit Policy = "second-hit" // responses whose key was sighted before within the window
+	PolicyCounting  Policy = "counting"   // responses whose key was sighted more than MoreThan times
 	PolicyChance    Policy = "chance"     // a random share
 	PolicyNever     Policy = "never"      // none
 )
@@ -52,7 +52,7 @@ type Window struct {
 	Generations       int           // parts of the window
 	RotateEvery       time.Duration // 0 does not rotate by time
 	Capacity          int           // distinct keys a generation holds; 0 under WindowAuto
-	FalsePositiveRate float64       // of the whole window when full
+	FalsePositiveRate float64       // the rate of the whole window when full
 }
 
 // fixedCapacity is the default capacity of a fixed window. fixedSecondHit and fixedCounting
@@ -94,7 +94,7 @@ type Chance struct {
 type Rule struct {
 	Policy      Policy
 	MoreThan    int     // 1 to 14 under PolicyCounting, else 0
-	Probability float64 // that of Chance under PolicyChance, else 0
+	Probability float64 // the probability of Chance under PolicyChance, else 0
 }
 
 // Parameter returns the parameter of r's policy: MoreThan, Probability, or 0 if it has none.

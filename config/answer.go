@@ -33,7 +33,7 @@ type Access struct {
 // BasicAuth names the users that a route serves (RFC 7617).
 type BasicAuth struct {
 	Enabled   bool   // false serves everybody, even if the top of the file has users. UsersFile in force is "" then
-	UsersFile string // of htpasswd, with bcrypt hashes; "" is everybody. internal/route/basicauth reads it
+	UsersFile string // a file made by htpasswd, with bcrypt hashes; "" is everybody. internal/route/basicauth reads it
 	Realm     string // the realm that clients are shown
 }
 

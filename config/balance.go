@@ -42,11 +42,11 @@ const (
 
 // Health is the settings of health checks.
 type Health struct {
-	Path               string        // of a GET; "" is no checks
+	Path               string        // the path of a GET; "" is no checks
 	Interval           time.Duration // between two checks of a server
-	Timeout            time.Duration // of one check; above 0
+	Timeout            time.Duration // the time for one check; above 0
 	Healthy, Unhealthy int           // checks in a row that bring a server back, or take it out
-	Status             Statuses      // of a successful check
+	Status             Statuses      // statuses of a successful check
 }
 
 // Statuses is a range of status codes.

@@ -14,7 +14,7 @@ type Caching struct {
 	Heuristic   Heuristic             // a lifetime from Last-Modified (RFC 9111 section 4.2.2)
 	TTLByStatus map[int]time.Duration // for responses of a status without freshness information
 	ForceTTL    time.Duration         // in place of the lifetime that a 200, 203, 301 or 308 has; 0 is off
-	ErrorMaxTTL time.Duration         // of every stored 4xx and 5xx except 404, 410 and 451; TTLByStatus takes precedence; 0 stores none
+	ErrorMaxTTL time.Duration         // the longest lifetime of every stored 4xx and 5xx except 404, 410 and 451; TTLByStatus takes precedence; 0 stores none
 	SetCookie   SetCookie
 	Stale       Stale
 	Bypass      Bypass
@@ -123,7 +123,7 @@ func notToken(r rune) bool {
 // Heuristic is a lifetime for responses without freshness information. If either field is 0,
 // it is off.
 type Heuristic struct {
-	Fraction float64 // of the time since Last-Modified; 0 to 1
+	Fraction float64 // the share of the time since Last-Modified; 0 to 1
 	MaxTTL   time.Duration
 }
 

@@ -108,7 +108,7 @@ func (v *validator) routeWithCodings(route string, r *Route) {
 func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 	const field, rules = "Accept-Encoding", "headers.request."
 	top := v.c.Headers.Request
-	for i, name := range r.Headers.Request.Remove { // those of the route come first
+	for i, name := range r.Headers.Request.Remove { // names of the route come first
 		at := item(descendant(route, rules+"remove"), i)
 		if !v.src.given(at) {
 			at = item(rules+"remove", slices.Index(top.Remove, name))

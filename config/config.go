@@ -17,7 +17,7 @@ type Config struct {
 	TLS         TLS
 	Origins     []Origin // at least one, names unique, in the file's order
 	Routes      []Route  // at least one, names unique; the first match wins
-	Inherited            // by routes that have no value of their own
+	Inherited            // inherited by routes that have no value of their own
 	Admission   Admission
 	Cache       Cache
 	Compress    Compress
@@ -53,8 +53,8 @@ type Cache struct {
 
 // Memory is the size of the memory tier.
 type Memory struct {
-	MaxBytes       Size // of the whole tier
-	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
+	MaxBytes       Size // the size of the whole tier
+	MaxObjectBytes Size // the size of one body; above 0, at most a quarter of MaxBytes
 	StageBytes     Size // the part of MaxBytes for responses requested once: at most half, 0 for none, or AutoStage
 	Eviction       Eviction
 	Optimise       Optimise // with EvictionSizeAware
@@ -82,33 +82,33 @@ const (
 
 // Limits bounds what clients may ask of the process. Their ranges are in the table.
 type Limits struct {
-	HeaderBytes        Size          // of a request's head
+	HeaderBytes        Size          // the size of a request's head
 	HeaderCount        int           // fields in a request's head
-	TargetBytes        Size          // of a request target
-	BodyBytes          Size          // of a request's body
+	TargetBytes        Size          // the size of a request target
+	BodyBytes          Size          // the size of a request's body
 	HeaderTimeout      time.Duration // from the first byte of a head to its last
 	ReadIdleTimeout    time.Duration // between two reads of a request body
 	WriteIdleTimeout   time.Duration // between two writes of a response
 	SendRate           Pace          // at which a client acknowledges its response
 	ReceiveRate        Pace          // at which a client sends a request body
-	RequestBuffer      Size          // of a request body, read before a connection to the origin is taken
-	ResponseBuffer     Size          // of a response, read ahead of its client
+	RequestBuffer      Size          // the part of a request body that is read before a connection to the origin is taken
+	ResponseBuffer     Size          // the part of a response that is read ahead of its client
 	SpoolPath          string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
-	SpoolBytes         Size          // of all files in SpoolPath
-	PinnedBytes        Size          // of bodies that are being sent and have left the cache; 0: see Pinned
-	UpgradeIdleTimeout time.Duration // of both sides of a connection that was switched to another protocol
+	SpoolBytes         Size          // the size of all files in SpoolPath
+	PinnedBytes        Size          // the size of bodies that are being sent and have left the cache; 0: see Pinned
+	UpgradeIdleTimeout time.Duration // silence of both sides of a connection that was switched to another protocol
 	KeepaliveTimeout   time.Duration // an idle client connection is closed after this
-	Connections        int           // of clients, open at once
+	Connections        int           // connections of clients, open at once
 	PerAddress         int           // connections of one client address; 0 is any number
 	RequestsInFlight   int           // served at once
 	Tunnels            int           // connections that were switched to another protocol
-	InflightBytes      Size          // of bodies on their way from origins, all together
-	InflightShare      float64       // of InflightBytes, for one client while less than a quarter is free; 1 is all
+	InflightBytes      Size          // the size of bodies on their way from origins, all together
+	InflightShare      float64       // the share of InflightBytes for one client while less than a quarter is free; 1 is all
 	Variants           int           // stored for one URL (Vary)
-	Ranges             int           // of one request; a request for more gets the whole response
+	Ranges             int           // ranges of one request; a request for more gets the whole response
 	RangeAmplification int           // bytes of origins for each byte that ranges of what is not stored ask for; 0 is any number
-	OriginShare        float64       // of connections to an origin and of requests in flight, for one client while less than a quarter is free; 1 is all
-	Rate               Rate          // of one client's requests; routes may have one of their own
+	OriginShare        float64       // the share of connections to an origin and of requests in flight for one client while less than a quarter is free; 1 is all
+	Rate               Rate          // the rate of one client's requests; routes may have one of their own
 }
 
 // Shutdown says how the process stops. Both may be 0.
@@ -151,8 +151,8 @@ const (
 // AccessLog is the record of requests, a line each.
 type AccessLog struct {
 	Path     string    // a file; "-" is standard output, "" is no access log
-	Format   LogFormat // of a line
-	Template string    // of LogTemplate; "" with other formats
+	Format   LogFormat // the format of a line
+	Template string    // the template of LogTemplate; "" with other formats
 	Sample   float64   // the share of requests that are logged, 0 to 1; for routes without a value of their own, and requests without a route
 }
 
@@ -162,12 +162,12 @@ type LogFormat string
 // The values of LogFormat.
 const (
 	LogJSON     LogFormat = "json"     // one object with all fields
-	LogCombined LogFormat = "combined" // of Apache and nginx
-	LogTemplate LogFormat = "template" // as in AccessLog.Template
+	LogCombined LogFormat = "combined" // the format of Apache and nginx
+	LogTemplate LogFormat = "template" // the format is AccessLog.Template
 )
 
 // RouteLog is a route's settings of the access log, in force.
 type RouteLog struct {
 	Enabled bool    // false: no request of the route is logged
-	Sample  float64 // as in AccessLog
+	Sample  float64 // the share of AccessLog
 }

@@ -11,9 +11,9 @@ import (
 // Disk is the disk tier, behind the memory.
 type Disk struct {
 	Paths          []string // directories, one for each device, created if missing; none is no disk tier
-	MaxBytes       Size     // of all files in each directory
-	MaxObjectBytes Size     // of one body; above 0, at most an eighth of MaxBytes
-	MinFree        Free     // of each file system
+	MaxBytes       Size     // the size of all files in each directory
+	MaxObjectBytes Size     // the size of one body; above 0, at most an eighth of MaxBytes
+	MinFree        Free     // the free space of each file system
 	WriteRate      Size     // bytes written to each directory in a second; 0 is no limit
 }
 

@@ -31,10 +31,10 @@ func (e Errors) Unwrap() []error {
 
 // FieldError is one problem at one place.
 type FieldError struct {
-	File   string // as it was given to Load or Parse; "" is the command line
+	File   string // the name that was given to Load or Parse; "" is the command line
 	Line   int    // from 1; 0 is the command line
 	Column int    // from 1, in characters
-	Path   string // of the key, such as routes[0].match.hosts, or the flag; "" is the file's syntax
+	Path   string // the path of the key, such as routes[0].match.hosts, or the flag; "" is the file's syntax
 
 	// Value is the text as it stands in the file or flag, shortened, and quoted
 	// where it is empty or does not print; "" is where there is no text. What a

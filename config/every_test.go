@@ -222,7 +222,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case a.Kind() == reflect.Slice && a.Len() > 0 && b.Len() > 0 && a.Index(0).Kind() == reflect.Struct:
 			walk(path+"[0]", a.Index(0), b.Index(0))
 		case path == ".Origins[0].TLS.InsecureSkipVerify": // stands beside no ca
-		case path == ".Routes[0].Admission.Probability": // of another policy than its own
+		case path == ".Routes[0].Admission.Probability": // a parameter of another policy than its own
 		case strings.HasPrefix(path, ".Routes[0].Redirect."), strings.HasPrefix(path, ".Routes[0].Respond."): // stand beside no origin
 		case strings.HasPrefix(path, ".Routes[0].Inherited."), strings.HasSuffix(path, ".BasicAuth.Enabled"): // false or the default again, over what is at the top; stands beside no users_file
 		case strings.HasPrefix(path, ".Routes[0].Compress."): // stands beside no slice; the third has all of it

@@ -14,7 +14,7 @@ import (
 // routes. A route's value takes precedence, name by name. The Inherited of a Route is in
 // force: it has the values of both.
 type Inherited struct {
-	TotalTimeout time.Duration // of a whole exchange with the origin; 0 is no limit
+	TotalTimeout time.Duration // the time of a whole exchange with the origin; 0 is no limit
 
 	Access Access
 
@@ -270,7 +270,7 @@ func (c *Config) inForceNotes() func(path string) string {
 // Lifted is the restrictions of access at the top of the file that one route lifts.
 type Lifted struct {
 	Route string
-	Keys  []string // of access
+	Keys  []string // keys of access
 }
 
 // Lifted lists the routes that serve clients which access at the top refuses, in the file's order.

@@ -18,7 +18,7 @@ type Metrics struct {
 
 // Top is the settings of the lists of the most requested hosts and URLs.
 type Top struct {
-	Entries int           // of each list; 0 counts nothing
+	Entries int           // the length of each list; 0 counts nothing
 	Window  time.Duration // requests of the last one to two windows are counted; at least a second
 }
 

@@ -102,7 +102,7 @@ func (s setting) defaultText() string {
 	if s.optional {
 		return ""
 	}
-	s.value.reset() // of a table for documents
+	s.value.reset() // a value in a table for documents
 	return s.value.text(&source{}, "")
 }
 

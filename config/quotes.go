@@ -17,7 +17,7 @@ const wantQuotes = "quote a value with a colon in it"
 func noSpaceAfterColon(key, value ast.Node) bool {
 	k, v := key.GetToken(), value.GetToken()
 	if k.Type == token.DoubleQuoteType || k.Type == token.SingleQuoteType {
-		return false // as in JSON
+		return false // JSON writes it so
 	}
 	return v != nil && v.Position.Line == k.Position.Line &&
 		v.Position.Column == k.Position.Column+utf8.RuneCountInString(strings.TrimSpace(k.Origin))+1

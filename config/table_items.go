@@ -26,7 +26,7 @@ type items[T any] struct {
 type collection interface {
 	value
 	elements(path string) []element // the elements; path is that of the setting
-	sample() table                  // of an element with its defaults
+	sample() table                  // the table of an element with its defaults
 	inline() bool                   // it is one value for Changes and one line in a file
 	ordered() bool                  // the order of elements matters
 }

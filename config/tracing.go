@@ -12,7 +12,7 @@ import (
 type Tracing struct {
 	Endpoint string            // an http or https URL; "" is nowhere
 	Headers  map[string]Secret // sent with spans, by field name
-	Timeout  time.Duration     // of one export; above 0
+	Timeout  time.Duration     // the time for one export; above 0
 	Sample   float64           // the share of requests that are traced, 0 to 1
 	Most     int               // requests that are traced in a second
 	Service  string            // service.name

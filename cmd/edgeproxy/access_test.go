@@ -14,8 +14,8 @@ import (
 // hashOfX is bcrypt's of x.
 const hashOfX = "$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"
 
-// as asks for a path by a name and its password.
-func (s *server) as(t *testing.T, path, name, password string) int {
+// askAs asks for a path by a name and its password.
+func (s *server) askAs(t *testing.T, path, name, password string) int {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, "http://"+s.address+path, http.NoBody)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestUsersAreReadAgain(t *testing.T) {
 	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\nroutes: [{name: staff, origin: app, access: {basic_auth: {users_file: %q}}}]\n", cachedOrigin(t), users))
 	f := func(name, password string, want int) {
 		t.Helper()
-		if got := c.as(t, "/a", name, password); got != want {
+		if got := c.askAs(t, "/a", name, password); got != want {
 			t.Errorf("%s:%s: got %d, want %d", name, password, got, want)
 		}
 	}
@@ -85,12 +85,12 @@ access_log: {path: %q, format: template, template: '{target} {status} "{user}"'}
 routes: [{name: open, match: {path_prefix: /open}, origin: app, access: {basic_auth: {enabled: false}}}, {name: staff, origin: app}]
 `, cachedOrigin(t), users, path)))
 	for range 3 { // the last is a hit
-		s.as(t, "/a", "ann", "x")
+		s.askAs(t, "/a", "ann", "x")
 	}
-	s.as(t, "/wrong", "ann", "y")
-	s.as(t, "/nobody", `a "b" c`, "x")
-	s.as(t, "/none", "", "")
-	s.as(t, "/open", "ann", "x")
+	s.askAs(t, "/wrong", "ann", "y")
+	s.askAs(t, "/nobody", `a "b" c`, "x")
+	s.askAs(t, "/none", "", "")
+	s.askAs(t, "/open", "ann", "x")
 	s.signal(syscall.SIGTERM)
 	s.wantExit(exitDone)
 	want := []string{`/a 200 "ann"`, `/a 200 "ann"`, `/a 200 "ann"`, `/nobody 401 "a \x22b\x22 c"`, `/none 401 "-"`, `/open 200 "-"`, `/wrong 401 "ann"`}

@@ -53,7 +53,7 @@ origins: {app: {servers: [%q]}}
 	all(func(path string) string {
 		return "it has no " + path + ": it is metrics.address and not admin.address, or the proxy has another version than this program"
 	}, answers(http.StatusNotFound, `{"error":"no such path; /metrics/paths lists those there are"}`))
-	all(same(notOurs), answers(http.StatusOK, `{"some":"document"}`)) // of purge it was taken for success
+	all(same(notOurs), answers(http.StatusOK, `{"some":"document"}`)) // purge took it for success
 }
 
 // The URL of a page of the listener was told to be HOST:PORT.

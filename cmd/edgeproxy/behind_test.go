@@ -58,7 +58,7 @@ func TestACutIsSeenInHTTP2(t *testing.T) {
 			}
 			return res
 		}
-		slow := get("/a") // of which no more is read than its window of flow control
+		slow := get("/a") // no more of it is read than its window of flow control
 		ask(false, func(fast *http.Response) {
 			if status := fast.Header.Get("Cache-Status"); !strings.Contains(status, "; collapsed") {
 				t.Fatalf("got %q, want a shared fetch", status)

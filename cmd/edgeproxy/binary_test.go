@@ -78,7 +78,7 @@ func runBinary(t *testing.T, args ...string) finished {
 type server struct {
 	t       *testing.T
 	cmd     *exec.Cmd
-	address string // of the data listener
+	address string // the data listener
 	admin   string
 
 	ended chan struct{} // closed when it has ended

@@ -55,7 +55,7 @@ type stoppedStats struct {
 	Running    bool  `json:"running"` // always false
 	Objects    int64 `json:"objects"`
 	BodyBytes  int64 `json:"body_bytes"`
-	Bytes      int64 `json:"bytes"` // of all files
+	Bytes      int64 `json:"bytes"` // the sum over all files
 	Segments   int64 `json:"segments"`
 	Unreadable int64 `json:"unreadable"` // records whose heads are damaged
 }

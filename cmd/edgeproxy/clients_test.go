@@ -223,7 +223,7 @@ func TestNghttpSendsAndGetsTrailers(t *testing.T) {
 		}
 	}
 	f("100000 map[X-Sum:[5]] <nil>", "--no-content-length", "--trailer", "x-sum: 5") // it announces them itself
-	f("100000 map[] <nil>", "--trailer", "x-sum: 5")                                 // behind a length there is no room
+	f("100000 map[] <nil>", "--trailer", "x-sum: 5")                                 // there is no room behind a length
 }
 
 // requests adds up the requests that the metrics have counted, all or under one result.
@@ -268,7 +268,7 @@ func TestH2loadIsAnsweredWhole(t *testing.T) {
 		}
 		before = requests(after, "")
 	}
-	const first = 3 * 8 * 16 // those that may be under way before it is stored
+	const first = 3 * 8 * 16 // requests that may be under way before it is stored
 	if got := requests(s.metricsAtRest(), "hit"); got < 3*asked-first {
 		t.Errorf("got %v hits of %v requests, want all but %d at most", got, before, first)
 	}

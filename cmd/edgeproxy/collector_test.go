@@ -18,7 +18,7 @@ func TestTheCollectorTakesWhatWeSend(t *testing.T) {
 		cachedOrigin(t), collector.Endpoint))
 	get(t, "http://"+c.address+"/a?b=1")
 	get(t, "http://"+c.address+"/a?b=1")
-	const all = 7 // of a miss on a new connection six, of a hit one
+	const all = 7 // spans: six of a miss on a new connection, one of a hit
 	kinds := map[string]int{}
 	byName := map[string]testkit.Span{}
 	for _, s := range collector.Await(all) {

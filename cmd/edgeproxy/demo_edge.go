@@ -109,7 +109,7 @@ func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*c
 	c.Cache.Memory = config.Memory{MaxBytes: demoCacheBytes, MaxObjectBytes: demo.MaxObjectBytes}
 	c.Cache.Disk = config.Disk{Paths: []string{disk}, MaxBytes: demoDiskBytes, MaxObjectBytes: demo.MaxObjectBytes}
 	c.Admission.SecondHit.Capacity = demoWindowKeys
-	c.Admission.SecondHit.RotateEvery = 0 // by fill only
+	c.Admission.SecondHit.RotateEvery = 0 // generations rotate by fill only
 	c.Limits.InflightBytes = demoInflightBytes
 	c.Shutdown.DrainTimeout = demoDrainTimeout
 	return c, nil

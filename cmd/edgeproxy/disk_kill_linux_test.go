@@ -43,7 +43,7 @@ type killing struct {
 	origin *digestOrigin
 	file   string
 	folder string
-	mu     sync.Mutex                // of those who write floor
+	mu     sync.Mutex                // for writers of floor
 	floor  [killObjects]atomic.Int64 // the number that answers for an object have to be above, since it was purged
 	served atomic.Int64
 	hits   atomic.Int64

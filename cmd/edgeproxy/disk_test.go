@@ -24,7 +24,7 @@ import (
 // from one response to the next.
 type digestOrigin struct {
 	url    string
-	number atomic.Int64 // of the last response
+	number atomic.Int64 // the number of the last response
 }
 
 func newDigestOrigin(t *testing.T) *digestOrigin {

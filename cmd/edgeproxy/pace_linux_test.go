@@ -84,7 +84,7 @@ func TestAStreamThatTricklesIsReset(t *testing.T) {
 	s := serveTLS(t, origin.URL, "limits: {send_rate: {bytes: 4MiB, over: 1s}}")
 	c := s.raw(t)
 	window := func(n uint32) []byte { return frame(8, 0, 1, binary.BigEndian.AppendUint32(nil, n)) }
-	_, _ = c.Write(frame(8, 0, 0, binary.BigEndian.AppendUint32(nil, 1<<30))) // that of the connection
+	_, _ = c.Write(frame(8, 0, 0, binary.BigEndian.AppendUint32(nil, 1<<30))) // the window of the connection
 	_, _ = c.Write(frame(1, 5, 1, fields(":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/a")))
 	done := make(chan struct{})
 	defer close(done)

@@ -20,7 +20,7 @@ import (
 
 const (
 	reloads     = 100
-	reloadKeys  = 40 // of each route
+	reloadKeys  = 40 // keys of each route
 	reloadPeers = 6  // clients at once
 )
 

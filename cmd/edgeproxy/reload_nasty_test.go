@@ -101,7 +101,7 @@ func TestReloadsOfAConfigMap(t *testing.T) {
 	eventually(t, "the second version counts", silent)
 	swap("..3", "broken")
 	swap("..4", "")
-	if err := os.RemoveAll(filepath.Join(folder, "..2")); err != nil { // as the kubelet does
+	if err := os.RemoveAll(filepath.Join(folder, "..2")); err != nil { // the kubelet does so
 		t.Fatal(err)
 	}
 	eventually(t, "the last version counts", func() bool { return !silent() })

@@ -21,7 +21,7 @@ import (
 // Bounds of the flags. They are those of the configuration, so that every
 // recommendation is a valid setting.
 const (
-	maxPercent      = 1000 // of the unique bytes
+	maxPercent      = 1000 // percent of the unique bytes
 	maxStagePercent = 50   // percent of the capacity
 	minRotateEvery  = time.Second
 	maxRotateEvery  = 8760 * time.Hour

@@ -46,8 +46,8 @@ func sized(t *testing.T, args ...string) sizeDocument {
 	return d
 }
 
-// of returns the entry of one layout.
-func (d sizeDocument) of(t *testing.T, layout string) sizeEntry {
+// entry returns the entry of one layout.
+func (d sizeDocument) entry(t *testing.T, layout string) sizeEntry {
 	t.Helper()
 	for _, e := range d.Results {
 		if e.Layout == layout && e.Filter != nil && e.Window != nil {
@@ -68,26 +68,26 @@ func sizeNear(t *testing.T, what string, got, want, tolerance float64) {
 
 func TestSizeGivesTheFiguresOfTheLiterature(t *testing.T) {
 	d := sized(t, "--keys", "1M", "--false-positive-rate", "1%")
-	textbook := d.of(t, "textbook")
+	textbook := d.entry(t, "textbook")
 	if textbook.Filter.Hashes != 7 {
 		t.Errorf("hashes at 1 %%: got %d, want 7", textbook.Filter.Hashes)
 	}
 	sizeNear(t, "bits a key at 1 %, a whole number of hashes", textbook.Filter.BitsPerKey, 9.593, 0.001)
-	sizeNear(t, "split block at 1 %", d.of(t, "split-block").Filter.BitsPerKey, 10.5, 0.05)
-	sizeNear(t, "partitioned, bits more than one array", float64(d.of(t, "partitioned").Filter.Bits-textbook.Filter.Bits), 3.5, 3.5)
+	sizeNear(t, "split block at 1 %", d.entry(t, "split-block").Filter.BitsPerKey, 10.5, 0.05)
+	sizeNear(t, "partitioned, bits more than one array", float64(d.entry(t, "partitioned").Filter.Bits-textbook.Filter.Bits), 3.5, 3.5)
 	if got := runSizeWith(t, "--keys", "1M", "--false-positive-rate", "1%"); !strings.Contains(got.stdout, "at 1 %: 9.585 bits/key, with 6.64 hashes.") {
 		t.Errorf("got\n%s\nwant the bound of 9.585 bits a key", got.stdout)
 	}
 
 	// 30 rows of 2.5 million bits for 5 million keys: (1 - e^-2)^30.
-	rows := sized(t, "--keys", "5M", "--bits", "75M", "--hashes", "30", "--layout", "partitioned").of(t, "partitioned")
+	rows := sized(t, "--keys", "5M", "--bits", "75M", "--hashes", "30", "--layout", "partitioned").entry(t, "partitioned")
 	sizeNear(t, "30 rows of n/2 bits", rows.Filter.Rate, 0.0127477, 1e-6)
 	// 27 million bits, 30 rows of 900,000, are 3.375 MB.
-	if got := sized(t, "--keys", "1M", "--bits", "27M", "--hashes", "30").of(t, "partitioned").Filter.MemoryBytes; got != 3_375_000 {
+	if got := sized(t, "--keys", "1M", "--bits", "27M", "--hashes", "30").entry(t, "partitioned").Filter.MemoryBytes; got != 3_375_000 {
 		t.Errorf("30 rows of 900,000 bits: got %d bytes, want 3375000", got)
 	}
 	// One bit for each half key and one hash: 1 - e^(-1/2).
-	one := sized(t, "--keys", "1M", "--bits", "2M", "--hashes", "1").of(t, "textbook")
+	one := sized(t, "--keys", "1M", "--bits", "2M", "--hashes", "1").entry(t, "textbook")
 	sizeNear(t, "one hash, 2 bits a key", one.Filter.Rate, 0.3935, 0.00005)
 }
 
@@ -96,8 +96,8 @@ func TestSizeOfTheWindow(t *testing.T) {
 	f := func(generations string, textbook, block float64) {
 		t.Helper()
 		d := sized(t, "--keys", "1M", "--false-positive-rate", "0.01", "--generations", generations)
-		sizeNear(t, generations+" generations, textbook", d.of(t, "textbook").Window.BitsPerKey, textbook, 0.06)
-		sizeNear(t, generations+" generations, split block", d.of(t, "split-block").Window.BitsPerKey, block, 0.06)
+		sizeNear(t, generations+" generations, textbook", d.entry(t, "textbook").Window.BitsPerKey, textbook, 0.06)
+		sizeNear(t, generations+" generations, split block", d.entry(t, "split-block").Window.BitsPerKey, block, 0.06)
 		for _, e := range d.Results {
 			w := e.Window
 			sizeNear(t, e.Layout+", peak", w.Peak, 0.01, 0.0001)
@@ -123,7 +123,7 @@ func TestSizeAgreesWithItselfInEveryDirection(t *testing.T) {
 	f := func(keys uint64, rate float64, layout string, extra ...string) {
 		t.Helper()
 		ask := func(args ...string) sizeEntry {
-			return sized(t, append(append(args, "--layout", layout), extra...)...).of(t, layout)
+			return sized(t, append(append(args, "--layout", layout), extra...)...).entry(t, layout)
 		}
 		n, p := fmt.Sprint(keys), fmt.Sprint(rate)
 		start := ask("--keys", n, "--false-positive-rate", p)
@@ -165,7 +165,7 @@ func TestSizeSharesTheMemoryAmongGenerations(t *testing.T) {
 		}
 	}
 	d = sized(t, "--keys", "1M", "--bits", "1MiB", "--generations", "4")
-	if got := d.of(t, "textbook"); got.Filter.Bits != 8<<20 || got.Window.Generation.Bits != 8<<20 {
+	if got := d.entry(t, "textbook"); got.Filter.Bits != 8<<20 || got.Window.Generation.Bits != 8<<20 {
 		t.Errorf("--bits 1MiB: got %d and %d bits, want %d in both", got.Filter.Bits, got.Window.Generation.Bits, 8<<20)
 	}
 }

@@ -44,7 +44,7 @@ const maxFaultsOfFile = 10
 
 // accessFaults checks the users files, and that a route with basic_auth has no Authorization in its cache key.
 func accessFaults(c *config.Config) (faults config.Errors) {
-	checked := map[string]error{} // by file: routes that inherit one have it in common
+	checked := map[string]error{} // errors by file: routes that inherit one have it in common
 	for i := range c.Routes {
 		r := &c.Routes[i]
 		path := r.Access.BasicAuth.UsersFile

@@ -89,10 +89,10 @@ type setup struct {
 	policy              config.Policy
 	moreThan            int
 	probability         float64
-	keys                int     // of a generation; there are two, rotated by fill alone; 0: window auto
-	rate                float64 // of false positives
+	keys                int     // keys of a generation; there are two, rotated by fill alone; 0: window auto
+	rate                float64 // the rate of false positives
 	capacity, maxObject int64   // bytes
-	stage               int64   // of capacity
+	stage               int64   // the part of capacity
 	eviction            config.Eviction
 }
 
@@ -208,7 +208,7 @@ const (
 	answeredStored
 	answeredHeldBack
 	answeredTooLarge
-	answeredHead // by the origin
+	answeredHead // the origin answered
 	answeredOutweighed
 )
 
@@ -252,10 +252,10 @@ type replay struct {
 
 	// The keys of the generation that the filter is filling now.
 	generation uint32
-	sighted    []uint32 // by object: the generation it was last asked for in
+	sighted    []uint32 // the generation by object it was last asked for in
 	keys       int
 
-	fills    int64      // that the proxy has told its gate of
+	fills    int64      // fills that the proxy has told its gate of
 	follower *model.Run // told what the proxy does, where its window fits the cache
 }
 

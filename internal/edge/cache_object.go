@@ -16,10 +16,10 @@ import (
 // Object is a stored response as the commands and the admin listener show it.
 type Object struct {
 	URL        string    `json:"url"`
-	Part       string    `json:"part,omitempty"`    // of a large object: which slice
+	Part       string    `json:"part,omitempty"`    // which slice of a large object
 	Variant    string    `json:"variant,omitempty"` // the request fields that select it
 	Status     int32     `json:"status"`
-	Bytes      int64     `json:"bytes"` // of the body
+	Bytes      int64     `json:"bytes"` // the length of the body
 	Age        float64   `json:"age_seconds"`
 	FreshUntil time.Time `json:"fresh_until"` // in the past: it is stale
 	Tags       int       `json:"tags"`

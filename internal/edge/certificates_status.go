@@ -12,7 +12,7 @@ type CertificateStatus struct {
 	NotAfter *time.Time `json:"not_after"`      // null: there is no certificate yet, and handshakes for the name fail
 	DaysLeft *int64     `json:"days_left"`      // whole days; below 0: it has expired. null: there is no certificate yet
 	From     string     `json:"from"`           // file or acme
-	File     string     `json:"file,omitempty"` // of tls.certificates
+	File     string     `json:"file,omitempty"` // a file of tls.certificates
 }
 
 const (

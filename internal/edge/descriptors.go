@@ -13,7 +13,7 @@ const (
 	segmentBytes     = 64 << 20
 	segmentFiles     = 3       // for each segmentBytes of the disk
 	mostSegments     = 1 << 20 // keeps the sum from overflowing
-	copiesShare      = 16      // of the limit, for copies of large hits
+	copiesShare      = 16      // the part of the limit for copies of large hits
 	mostCopies       = 1024
 	otherDescriptors = 32 + 2*128 // logs and the like; the connections of the admin and of the metrics listener
 )
@@ -33,7 +33,7 @@ func connectionLimit(c *config.Config, limit int) (connections, wanted int) {
 	}
 	each := 1
 	if slices.ContainsFunc(c.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
-		each = 2 // as many again may wait for their header
+		each = 2 // twice: as many again may wait for their header
 	}
 	return min(c.Limits.Connections, max(limit-beside, limit/2, each)/each), c.Limits.Connections*each + beside
 }

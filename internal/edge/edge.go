@@ -43,7 +43,7 @@ type Edge struct {
 	certificates
 	records
 
-	level      *slog.LevelVar         // level of log; nil: it never changes
+	level      *slog.LevelVar         // the level of log; nil: it never changes
 	recent     *recentCounts          // nil: it has not started
 	reloader   *reloader              // nil: no reloads
 	supervisor *supervisor.Supervisor // nil: none wants notifications
@@ -83,10 +83,10 @@ type controlServer struct {
 
 // Options are what a configuration does not say. The zero value is a proxy that cannot reload.
 type Options struct {
-	Version    string         // of the program, for /status, metrics, certificate authorities and receivers of spans
-	Commit     string         // that the program was built from, for metrics; "" if it is unknown
+	Version    string         // the version of the program, for /status, metrics, certificate authorities and receivers of spans
+	Commit     string         // the commit that the program was built from, for metrics; "" if it is unknown
 	Source     *Source        // what the configuration was loaded from, for reloads; it is copied. nil: there is nothing to reload
-	Level      *slog.LevelVar // of the log, which a reload sets; nil: it never changes
+	Level      *slog.LevelVar // the level of the log, which a reload sets; nil: it never changes
 	Dropped    func() uint64  // lines of the log that were not written; it is safe for concurrent use. nil: nobody counts them
 	Supervised bool           // notify the supervisor that the environment names (NOTIFY_SOCKET)
 	Seams      Seams          // where a test takes hold of the proxy; the zero value is the network of this machine, and what rooms have by default

@@ -68,7 +68,7 @@ func readPage(path string) (*proxy.ErrorPage, error) {
 
 // pageFaults checks the error pages of all routes.
 func pageFaults(c *config.Config) (faults config.Errors) {
-	checked := map[string]error{} // by file, as in accessFaults
+	checked := map[string]error{} // errors by file, as in accessFaults
 	for i := range c.Routes {
 		pages := c.Routes[i].ErrorPages
 		for _, status := range slices.Sorted(maps.Keys(pages)) {

@@ -63,7 +63,7 @@ func valuesOf(text, metric, tier, by string) map[string]int64 {
 type crowded struct {
 	tier, policy string
 	size         int    // bytes of each body
-	class        string // of what the tier holds
+	class        string // the class of what the tier holds
 	set          func(*config.Cache)
 	status       func(*CacheStatus) *TierStatus
 }
@@ -145,7 +145,7 @@ func (c *crowded) checkHit(t *testing.T, st *TierStatus, row *EvictedStatus) {
 	evicted, held, want := row.Objects-row.NeverHitObjects, st.ObjectsHit, int64(crowd/crowdAgain)
 	right := evicted+held == want
 	switch c.tier {
-	case "disk": // of what it holds, it knows the hits since eviction last passed
+	case "disk": // it knows of what it holds the hits since eviction last passed
 		right = held > 0 && evicted+held <= want
 	case "stage":
 		want, right = 0, evicted+held == 0

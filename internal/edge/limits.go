@@ -8,8 +8,8 @@ import (
 
 // LimitsStatus is how often each limit took effect. Limits that never did are not in it.
 type LimitsStatus struct {
-	Refused map[string]LimitCount `json:"refused"` // by the label limit of edgeproxy_limit_rejections_total
-	LetGo   map[string]LimitCount `json:"let_go"`  // by the label cause of edgeproxy_connections_let_go_total
+	Refused map[string]LimitCount `json:"refused"` // counts by the label limit of edgeproxy_limit_rejections_total
+	LetGo   map[string]LimitCount `json:"let_go"`  // counts by the label cause of edgeproxy_connections_let_go_total
 }
 
 // LimitCount is how often a limit took effect: since the start, and in the last lately_seconds.

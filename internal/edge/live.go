@@ -17,7 +17,7 @@ import (
 // built once, from Edge.config, and changes only with a restart.
 type live struct {
 	config  *config.Config
-	token   string       // of the admin listener
+	token   string       // the token of the admin listener
 	purges  string       // the token of purges on the listeners for clients
 	certs   *certs.Store // nil: no certificate files
 	origins []liveOrigin

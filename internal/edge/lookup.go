@@ -17,10 +17,10 @@ import (
 // Lookup is the document of GET /lookup.
 type Lookup struct {
 	Method string `json:"method"`
-	URL    string `json:"url"` // as asked for
+	URL    string `json:"url"` // the URL that was asked for
 	Route  string `json:"route,omitempty"`
 	Policy string `json:"policy,omitempty"`
-	Origin string `json:"origin,omitempty"` // that the route asks
+	Origin string `json:"origin,omitempty"` // the origin that the route asks
 
 	Key       *LookupKey       `json:"key,omitempty"`
 	Sightings *LookupSightings `json:"sightings,omitempty"`
@@ -39,7 +39,7 @@ type LookupVariant struct {
 // LookupKey is the cache key, and the key by which sightings are counted.
 type LookupKey struct {
 	URL     string   `json:"url"`
-	Part    string   `json:"part,omitempty"`    // of a large object: which slice
+	Part    string   `json:"part,omitempty"`    // which slice of a large object
 	Vary    []string `json:"vary,omitempty"`    // the request fields that select a response
 	Variant string   `json:"variant,omitempty"` // and what they are in this request
 	Hash    string   `json:"hash"`              // 128 bits
@@ -56,7 +56,7 @@ type LookupSightings struct {
 type LookupStored struct {
 	Tier   string  `json:"tier"`
 	Status int     `json:"status"`
-	Bytes  int64   `json:"bytes"` // of the body
+	Bytes  int64   `json:"bytes"` // the length of the body
 	Age    float64 `json:"age_seconds"`
 	TTL    float64 `json:"ttl_seconds"` // negative: it is stale
 	Tags   int     `json:"tags"`        // how many; they are kept as hashes

@@ -37,7 +37,7 @@ func TestAServerThatIsAListener(t *testing.T) {
 	f("127.0.0.1:80", "localhost:80", true)
 	f("192.0.2.7:80", "127.0.0.1:80", false)
 	f("192.0.2.7:80", "192.0.2.7:80", true)
-	f("192.0.2.9:80", "192.0.2.9:80", false) // of another machine, as far as we know
+	f("192.0.2.9:80", "192.0.2.9:80", false) // an address of another machine, as far as we know
 	f("edge.example.com:80", "edge.example.com:80", true)
 	f("127.0.0.1:80", "edge.example.com:80", false)
 	f("127.0.0.1:80", "unix:/run/edge.sock", false)

@@ -104,11 +104,11 @@ func replaced(t *testing.T, text []byte, from, to string) []byte {
 // inForce is all that a configuration puts in force while the process runs by another one.
 type inForce struct {
 	Live     proxy.Live
-	Origin   []string     // of each route
+	Origin   []string     // the origin of each route
 	Headers  []field.List // what its rules make of a head
 	Origins  []origin.Options
 	Followed []dial.Query // the names that are looked up for servers
-	TLS      []string     // of the origins
+	TLS      []string     // the TLS settings of the origins
 	Hosts    []string
 	Token    string
 	Profiles bool
@@ -116,7 +116,7 @@ type inForce struct {
 	Livez    []bool
 	Level    string
 	Files    []config.Certificate
-	Others   []any // that are read from the configuration in force when they are needed
+	Others   []any // settings that are read from the configuration in force when they are needed
 }
 
 // reloaded returns what a reload of c puts in force in e, by the functions that apply uses.

@@ -22,7 +22,7 @@ import (
 // app is a server on several addresses. Its answers say on which one they were made.
 type app struct {
 	mu    sync.Mutex
-	names map[string]int // of TLS (SNI) and Host, and how often
+	names map[string]int // names of TLS (SNI) and Host, and how often
 }
 
 // startApp starts it on each of these addresses of one port, which it returns. Config nil is no TLS.

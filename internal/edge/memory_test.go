@@ -38,7 +38,7 @@ func TestMemoryLimitFollowsTheCgroup(t *testing.T) {
 				return now
 			}, func(now int64) { set = append(set, now) })
 		}()
-		time.Sleep(10 * time.Minute) // of the bubble's clock
+		time.Sleep(10 * time.Minute) // ten minutes of the bubble's clock
 		cancel()
 		<-done
 		if want := []int64{70, 120}; !slices.Equal(set, want) {

@@ -40,8 +40,8 @@ func TestCheckWarnsOfAddressesThatCannotBeOpened(t *testing.T) {
 		}
 	}
 	f("127.0.0.1:0", "unix:"+filepath.Join(folder, "admin.sock"))
-	f(taken.Addr().String(), "127.0.0.1:0")                                                               // by the proxy that runs, perhaps
-	f("203.0.113.9:8080", "127.0.0.1:0", "listen[0].address: 203.0.113.9:8080: a start would fail now: ") // of TEST-NET-3 (RFC 5737)
+	f(taken.Addr().String(), "127.0.0.1:0")                                                               // the proxy that runs has it, perhaps
+	f("203.0.113.9:8080", "127.0.0.1:0", "listen[0].address: 203.0.113.9:8080: a start would fail now: ") // an address of TEST-NET-3 (RFC 5737)
 	f("unix:"+filepath.Join(folder, "none", "t.sock"), "unix:"+plain, "no such file or directory", "admin.address: unix:"+plain+": a start would fail now: the file exists and is not a socket")
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("got %v, %v in the folder, want the file alone", left, err)

@@ -123,7 +123,7 @@ func TestTheClientIsTheOneThatPROXYTells(t *testing.T) {
 	f := func(listener int, header, want string) {
 		t.Helper()
 		l := b.dial(t, listener)
-		for i := range 3 { // of one connection
+		for i := range 3 { // requests of one connection
 			l.ask(header+balancedGet, http.StatusOK)
 			header = ""
 			if got := (<-b.asked).Get("X-Forwarded-For"); got != want {
@@ -181,7 +181,7 @@ func TestTheClientIsTheOneThatPROXYTells(t *testing.T) {
 func TestConnectionsAreCountedByWhoPROXYTells(t *testing.T) {
 	b := startBalanced(t)
 	header := func(i int) string { return fmt.Sprintf("PROXY TCP4 198.51.100.%d 10.0.0.1 1 80\r\n", i) }
-	for i := range 5 { // of one load balancer
+	for i := range 5 { // connections of one load balancer
 		b.dial(t, 0).ask(header(i)+balancedGet, http.StatusOK)
 		<-b.asked
 	}

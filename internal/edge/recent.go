@@ -17,8 +17,8 @@ const (
 // countSnapshot has the counts at one moment. It is immutable.
 type countSnapshot struct {
 	at         time.Time
-	limits     map[string]int64            // by kind and name, see limitsStatus
-	firstBytes map[string]origin.FirstByte // by origin
+	limits     map[string]int64            // counts by kind and name, see limitsStatus
+	firstBytes map[string]origin.FirstByte // times by origin
 }
 
 // recentCounts keeps the snapshots of the last minute. It is safe for concurrent use.

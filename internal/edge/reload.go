@@ -36,7 +36,7 @@ type reloader struct {
 type ReloadStatus struct {
 	File       string    `json:"file"`
 	Successful bool      `json:"last_reload_successful"`
-	Error      string    `json:"error,omitempty"` // of the last one
+	Error      string    `json:"error,omitempty"` // the error of the last one
 	Success    time.Time `json:"last_success"`
 	Restart    []Change  `json:"needs_restart"` // settings of the file that are not in force
 }

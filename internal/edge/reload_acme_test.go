@@ -15,7 +15,7 @@ import (
 // one for at the start, so the file has to stay. Where files had them all, handshakes
 // would have found nothing at all.
 func TestReloadLeavesNoNameWithoutACertificate(t *testing.T) {
-	certificate, key := certificateFiles(t) // of www.example.com
+	certificate, key := certificateFiles(t) // a pair for www.example.com
 	storage := filepath.Join(t.TempDir(), "acme")
 	file := func(names, files string) string {
 		return fmt.Sprintf(`

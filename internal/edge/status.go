@@ -32,7 +32,7 @@ type Status struct {
 	Config    *ReloadStatus   `json:"config,omitempty"`     // only if there is a configuration file
 	AccessLog *LogStatus      `json:"access_log,omitempty"` // only if there is an access log
 
-	Certificates     []CertificateStatus `json:"certificates,omitempty"` // those that expire first
+	Certificates     []CertificateStatus `json:"certificates,omitempty"` // the certificates that expire first
 	CertificateCount int                 `json:"certificate_count,omitempty"`
 }
 

@@ -13,7 +13,7 @@ type Top struct {
 	Since   *time.Time `json:"since,omitempty"`        // when these counts began
 	Over    float64    `json:"seconds,omitempty"`      // since then
 	Dropped int64      `json:"dropped"`                // requests that were not counted, since counting was turned on
-	Memory  int64      `json:"memory_bytes,omitempty"` // of all lists
+	Memory  int64      `json:"memory_bytes,omitempty"` // the memory of all lists
 	Hosts   TopLists   `json:"hosts"`
 	URLs    TopLists   `json:"urls"`
 }
@@ -80,8 +80,8 @@ type RunningRequest struct {
 	Cut      bool    `json:"cut,omitempty"` // host or target is longer
 	Client   string  `json:"client,omitempty"`
 	Route    string  `json:"route"`
-	Bytes    int64   `json:"bytes"`              // of the response body, sent so far
-	Received int64   `json:"received,omitempty"` // of a tunnel, from the client
+	Bytes    int64   `json:"bytes"`              // bytes of the response body sent so far
+	Received int64   `json:"received,omitempty"` // bytes of a tunnel from the client
 }
 
 // requests answers GET /requests.

@@ -24,7 +24,7 @@ type Supervisor struct {
 	watchdogInterval time.Duration // longest time between two WATCHDOG=1; 0: no watchdog
 	stopping         atomic.Bool   // STOPPING=1 was sent; nothing is sent after it
 
-	stopWatch context.CancelFunc // of the watch; nil: there is none
+	stopWatch context.CancelFunc // ends the watch; nil: there is none
 	watchDone chan struct{}      // closed when the watch is over
 }
 

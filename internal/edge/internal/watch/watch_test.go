@@ -23,7 +23,7 @@ func TestChangesThatComeCloseTogetherAreToldOnce(t *testing.T) {
 		for range 5 {
 			time.Sleep(100 * time.Millisecond)
 			events <- fsnotify.Event{Name: "/etc/edge.yaml", Op: fsnotify.Write}
-			events <- fsnotify.Event{Name: "/etc/access.log", Op: fsnotify.Write} // of no interest
+			events <- fsnotify.Event{Name: "/etc/access.log", Op: fsnotify.Write} // an event of no interest
 		}
 		time.Sleep(time.Second)
 		f.stop()
@@ -126,7 +126,7 @@ func TestWaysToChangeAFile(t *testing.T) {
 		must(t, os.Remove(filepath.Join(folder, "edge.yaml")))
 		plain(folder, text)
 	})
-	swap := func(folder, text string) { // as the kubelet does
+	swap := func(folder, text string) { // the kubelet does so
 		version := filepath.Join(folder, "..of_"+text)
 		must(t, os.Mkdir(version, 0o700))
 		write(t, filepath.Join(version, "edge.yaml"), text)
