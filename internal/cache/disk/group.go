@@ -2,6 +2,8 @@ package disk
 
 import (
 	"errors"
+	"hash/fnv"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -120,11 +122,9 @@ func unfit(err error) bool {
 
 // idOf returns a hash of a path.
 func idOf(path string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(path) {
-		h = (h ^ uint64(path[i])) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, path) // it never fails
+	return h.Sum64()
 }
 
 // Stores returns the Stores, in the order of their options.

@@ -37,12 +37,12 @@ func (c *chunks) follow(b []byte) {
 	for len(b) > 0 {
 		switch c.next {
 		case chunkSize:
-			digit, ok := hexDigit(b[0])
-			if !ok {
+			digit := wire.Unhex(b[0])
+			if digit == 0xff {
 				c.next = chunkExtension
 				continue
 			}
-			c.size = c.size<<4 | digit
+			c.size = c.size<<4 | uint64(digit)
 			b = b[1:]
 		case chunkExtension: // up to the end of the line
 			end := bytes.IndexByte(b, '\n')
@@ -66,17 +66,6 @@ func (c *chunks) follow(b []byte) {
 			return
 		}
 	}
-}
-
-// hexDigit returns the value of a HEXDIG.
-func hexDigit(b byte) (value uint64, ok bool) {
-	switch {
-	case '0' <= b && b <= '9':
-		return uint64(b - '0'), true
-	case 'a' <= b|0x20 && b|0x20 <= 'f':
-		return uint64(b|0x20-'a') + 10, true
-	}
-	return 0, false
 }
 
 // trailers returns the fields of the trailer section. The error is io.ErrUnexpectedEOF if the body ended before the empty

@@ -11,9 +11,6 @@ import (
 // is compared as it is.
 const maxParameters = 256
 
-// upperHex are the digits of percent-encoding (RFC 3986 section 2.1).
-const upperHex = "0123456789ABCDEF"
-
 // parameter is one decoded name and value, by their offsets in a buffer. With
 // slices instead, the buffer could not stay on the stack.
 type parameter struct{ name, value, end int }
@@ -80,7 +77,7 @@ func appendEncoded(dst, s []byte) []byte {
 		case c == ' ':
 			dst = append(dst, '+')
 		default:
-			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+			dst = wire.AppendEscape(dst, c)
 		}
 	}
 	return dst

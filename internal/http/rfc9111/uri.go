@@ -3,6 +3,8 @@ package rfc9111
 import (
 	"net/url"
 	"strings"
+
+	"edgeproxy/internal/http/wire"
 )
 
 // Limits of a URI reference: its length in bytes, and the number of ".." in it and
@@ -51,17 +53,15 @@ func escapeQuery(query string) string {
 		if plain(query[i]) {
 			continue
 		}
-		var b strings.Builder
+		var b []byte
 		for _, c := range []byte(query) {
 			if plain(c) {
-				b.WriteByte(c)
+				b = append(b, c)
 			} else {
-				b.WriteByte('%')
-				b.WriteByte(upperHex[c>>4])
-				b.WriteByte(upperHex[c&15])
+				b = wire.AppendEscape(b, c)
 			}
 		}
-		return b.String()
+		return string(b)
 	}
 	return query
 }

@@ -57,7 +57,7 @@ func parseGroups(ip *[16]byte, b []byte, last bool) (n int, ok bool) {
 // hexGroup parses 1 to 4 hexadecimal digits.
 func hexGroup(b []byte) (value uint16, ok bool) {
 	for _, c := range b {
-		digit := unhex(c)
+		digit := Unhex(c)
 		if digit == 0xff {
 			return 0, false
 		}

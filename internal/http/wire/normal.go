@@ -19,7 +19,7 @@ func AppendNormal(dst, target []byte) []byte {
 		c := target[i]
 		switch {
 		case c > 0x7f:
-			dst = appendEscape(dst, c)
+			dst = AppendEscape(dst, c)
 			continue
 		case c == '%':
 			decoded, n := escaped(target[i:])
@@ -28,7 +28,7 @@ func AppendNormal(dst, target []byte) []byte {
 			}
 			i += n - 1
 			if !unreserved(decoded) || joins(dst[start:]) {
-				dst = appendEscape(dst, decoded)
+				dst = AppendEscape(dst, decoded)
 				continue
 			}
 			c = decoded
@@ -44,10 +44,11 @@ func joins(done []byte) bool {
 	return n > 0 && done[n-1] == '%' || n > 1 && done[n-2] == '%'
 }
 
-// upperHex are the digits of escapes in normal form.
-const upperHex = "0123456789ABCDEF"
-
-func appendEscape(dst []byte, c byte) []byte { return append(dst, '%', upperHex[c>>4], upperHex[c&15]) }
+// AppendEscape appends the percent-encoding of c, with capital digits (RFC 3986 section 2.1).
+func AppendEscape(dst []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(dst, '%', digits[c>>4], digits[c&15])
+}
 
 // unreserved reports whether c means the same as its escape (RFC 3986 section 2.3).
 func unreserved(c byte) bool {
@@ -59,7 +60,7 @@ func unreserved(c byte) bool {
 func (t Target) Prefix() Target {
 	last := t.Normal[max(len(t.Normal)-2, 0):]
 	at := bytes.LastIndexByte(last, '%')
-	if at < 0 || at+1 < len(last) && unhex(last[at+1]) == 0xff {
+	if at < 0 || at+1 < len(last) && Unhex(last[at+1]) == 0xff {
 		return t
 	}
 	t.Normal = t.Normal[:len(t.Normal)-len(last)+at]

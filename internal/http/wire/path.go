@@ -28,7 +28,7 @@ func AppendPath(dst, path []byte) []byte {
 // itself.
 func escaped(p []byte) (c byte, n int) {
 	if len(p) > 2 {
-		if hi, lo := unhex(p[1]), unhex(p[2]); hi != 0xff && lo != 0xff {
+		if hi, lo := Unhex(p[1]), Unhex(p[2]); hi != 0xff && lo != 0xff {
 			return hi<<4 | lo, 3
 		}
 	}

@@ -9,7 +9,7 @@ func NextQueryByte(part []byte) (c byte, n int) {
 	case c == '+':
 		return ' ', 1
 	case c == '%' && len(part) > 2:
-		if high, low := unhex(part[1]), unhex(part[2]); high != 0xff && low != 0xff {
+		if high, low := Unhex(part[1]), Unhex(part[2]); high != 0xff && low != 0xff {
 			return high<<4 | low, 3
 		}
 	}

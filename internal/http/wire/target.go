@@ -153,7 +153,7 @@ func ambiguous(path []byte) bool {
 		switch path[i] {
 		case '%':
 			if i+2 < len(path) {
-				switch unhex(path[i+1])<<4 | unhex(path[i+2]) {
+				switch Unhex(path[i+1])<<4 | Unhex(path[i+2]) {
 				case '/', '\\', 0:
 					return true
 				}
@@ -185,9 +185,9 @@ func dotSegment(p []byte) bool {
 	return dots == 1 || dots == 2
 }
 
-// unhex returns the value of a hexadecimal digit; 0xff for any other byte, which
+// Unhex returns the value of a hexadecimal digit; 0xff for any other byte, which
 // cannot be part of '/', '\\' or NUL.
-func unhex(c byte) byte {
+func Unhex(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
 		return c - '0'

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/route/routing"
 )
 
@@ -84,10 +85,9 @@ func (u URL) append(b []byte, place string) []byte {
 
 // appendEncoded appends a part of a target as a URL may have it (RFC 3986 section 2).
 func appendEncoded(b, part []byte) []byte {
-	const digits = "0123456789ABCDEF"
 	for _, c := range part {
 		if c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
-			b = append(b, '%', digits[c>>4], digits[c&0xf])
+			b = wire.AppendEscape(b, c)
 		} else {
 			b = append(b, c)
 		}
