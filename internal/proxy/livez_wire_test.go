@@ -1,31 +1,38 @@
 package proxy_test
 
 import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/ops/accesslog"
-	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/proxy"
-	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
 // The health checks of load balancers were counted with the result pass, had a line in the log, and a span.
 func TestLivezIsCountedAsARequest(t *testing.T) {
-	var lines testkit.Buffer
-	log, err := accesslog.New(&lines, accesslog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := newTraced(t, edgetest.Options{Rule: oldAlways(), Livez: true, AccessLog: log, Sampler: spans.NewSampler(1, 1000)}, nil)
+	receiver := testkit.NewSpanReceiver(t)
+	at := httptest.NewServer(receiver)
+	t.Cleanup(at.Close)
+	log := filepath.Join(t.TempDir(), "access.log")
+	e, _ := startBefore(t, fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0", livez: true}]
+access_log: {path: %q}
+tracing: {endpoint: %q, sample: 1, most_per_second: 1000}
+`, log, at.URL), storable)
 	for _, head := range []string{
 		"GET /livez HTTP/1.1\r\n", "GET /livez?x=1 HTTP/1.1\r\n", "HEAD /livez HTTP/1.1\r\n", "GET /livez HTTP/1.0\r\n",
 		"GET /livez HTTP/1.1\r\nExpect: 100-continue\r\n", "GET /a HTTP/1.1\r\n",
 	} {
-		if got := e.ask(head); got != 200 {
-			t.Errorf("%q: got %d, want 200", head, got)
+		s := dial(t, e.Address)
+		res, err := s.head(head + "Host: shop.example:8080\r\nConnection: close\r\n\r\n")
+		if err != nil || res.StatusCode != 200 {
+			t.Errorf("%q: got %v, %v, want 200", head, res, err)
 		}
+		_ = s.Close()
 	}
 	testkit.Eventually(t, "no request is in flight", func() bool { return e.Metric(t, "edgeproxy_requests_in_flight") == 0 })
 	var counted float64
@@ -39,15 +46,20 @@ func TestLivezIsCountedAsARequest(t *testing.T) {
 	if counted != 1 {
 		t.Errorf("edgeproxy_requests_total: got %v, want 1, of /a", counted)
 	}
-	for _, s := range e.all() {
+	testkit.Eventually(t, "no request is under way", func() bool { return e.Proxy.InFlight() == 0 })
+	e.Stop()
+	list := receiver.Spans()
+	wantWellFormed(t, list)
+	for _, s := range list {
 		if s.Kind == "SERVER" && s.Attributes["url.path"] != "/a" {
 			t.Errorf("got a span of %v", s.Attributes["url.path"])
 		}
 	}
-	if err := log.Close(); err != nil {
+	lines, err := os.ReadFile(log)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := lines.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"target":"/a"`) {
+	if got := string(lines); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"target":"/a"`) {
 		t.Errorf("got the lines %s, want one of /a", got)
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"edgeproxy/internal/admission"
+	"edgeproxy/config"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/rate"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
+	oldrig "edgeproxy/internal/test/oldrig"
 )
 
 // storable answers each request with something to store for an hour.
@@ -23,7 +22,7 @@ func storable(c *edgetest.Conn) {
 }
 
 // swap puts what change makes of the settings of the start in their place.
-func swap(t *testing.T, e *edgetest.Edge, change func(*proxy.Live)) error {
+func swap(t *testing.T, e *oldrig.Edge, change func(*proxy.Live)) error {
 	t.Helper()
 	l := e.Live
 	l.Routes = slices.Clone(l.Routes)
@@ -31,7 +30,7 @@ func swap(t *testing.T, e *edgetest.Edge, change func(*proxy.Live)) error {
 	return e.Proxy.Swap(l)
 }
 
-func mustSwap(t *testing.T, e *edgetest.Edge, change func(*proxy.Live)) {
+func mustSwap(t *testing.T, e *oldrig.Edge, change func(*proxy.Live)) {
 	t.Helper()
 	if err := swap(t, e, change); err != nil {
 		t.Fatal(err)
@@ -41,21 +40,21 @@ func mustSwap(t *testing.T, e *edgetest.Edge, change func(*proxy.Live)) {
 // TestSwapKeepsWhatIsStoredAndCounted: a route that stays goes on with its counters, what is
 // stored goes on answering, and a route that goes leaves its counters.
 func TestSwapKeepsWhatIsStoredAndCounted(t *testing.T) {
-	e, app := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, storable)
+	e, app := startBefore(t, always, storable)
 	ask(t, e, asGet("/a")).want(t, 200, "fwd=uri-miss; stored", "hello")
-	mustSwap(t, e, func(l *proxy.Live) {
-		l.CacheStatus = false
-		l.Routes[0].Rule.Policy = admission.Never
-		other := l.Routes[0]
-		other.Name, other.PathPrefixes = "other", []string{"/other"}
-		l.Routes = []proxy.Route{other, l.Routes[0]}
-	})
+	reload(t, e, `
+cache_status: {send: none}
+admission: {policy: never}
+routes:
+- {name: other, origin: app, match: {path_prefix: /other}}
+- {name: default, origin: app}
+`)
 	if a := ask(t, e, asGet("/a")); a.cache != "" || a.body != "hello" || app.Requests() != 1 {
 		t.Errorf("after a swap: got %+v and %d requests to the origin, want a hit without Cache-Status", a, app.Requests())
 	}
 	ask(t, e, asGet("/b")) // is held back
 	ask(t, e, asGet("/other"))
-	mustSwap(t, e, func(*proxy.Live) {})
+	reload(t, e, always)
 	ask(t, e, asGet("/a")).wantHit(t, 200, "hello")
 	ask(t, e, asGet("/b")).want(t, 200, "fwd=uri-miss; stored", "hello")
 	eventually(t, "all are counted", func() bool { return e.Proxy.Status().Totals.Requests == 6 })
@@ -75,7 +74,7 @@ func TestSwapKeepsWhatIsStoredAndCounted(t *testing.T) {
 // TestSwapLeavesRequestsUnderWayAlone: they end by the settings they began with.
 func TestSwapLeavesRequestsUnderWayAlone(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			close(begun)
 			<-goOn
@@ -87,9 +86,13 @@ func TestSwapLeavesRequestsUnderWayAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	mustSwap(t, e, func(l *proxy.Live) { l.Routes, l.CacheStatus, l.RequestsInFlight = nil, false, 0 })
+	reload(t, e, always+`
+cache_status: {send: none}
+limits: {requests_in_flight: 1}
+routes: [{name: elsewhere, origin: app, match: {hosts: [elsewhere.test]}}]
+`)
 	if a := ask(t, e, asGet("/a")); a.status != 404 || a.cache != "" {
-		t.Errorf("a new request: got %+v, want 404, for there is no route any more", a)
+		t.Errorf("a new request: got %+v, want 404, for it has no route any more", a)
 	}
 	close(goOn)
 	s.read().want(t, 200, "fwd=uri-miss; stored", "hello")
@@ -100,18 +103,25 @@ func TestSwapLeavesRequestsUnderWayAlone(t *testing.T) {
 
 // TestSwapThatCannotWorkChangesNothing, not even the metrics.
 func TestSwapThatCannotWorkChangesNothing(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, storable)
-	err := swap(t, e, func(l *proxy.Live) {
-		l.CacheStatus = false
-		bad := l.Routes[0]
-		bad.Name, bad.SliceBytes = "bad", 1<<40
-		l.Routes = append(l.Routes, bad)
-	})
-	if err == nil || !strings.Contains(err.Error(), "route bad: slices of") {
+	app := edgetest.StartOrigin(t, nil, storable)
+	e := start(t, always, edgetest.Options{Origin: app.Address, Adjust: func(c *config.Config) {
+		for i := range c.Routes {
+			if c.Routes[i].Name == "bad" {
+				c.Routes[i].Cache.Slice = 1 << 40
+			}
+		}
+	}})
+	_, err := e.Reload(always + `
+cache_status: {send: none}
+routes:
+- {name: default, origin: app, match: {path_prefix: /a}}
+- {name: bad, origin: app}
+`)
+	if err == nil || !strings.Contains(err.Error(), "cache.slice: ") {
 		t.Errorf("got %v, want what is wrong with the route", err)
 	}
 	ask(t, e, asGet("/a")).want(t, 200, "fwd=uri-miss; stored", "hello")
-	families, err := e.Registry.Gather()
+	families, err := e.Metrics().Gather()
 	if err != nil || strings.Contains(fmt.Sprint(families), `"bad"`) {
 		t.Errorf("got error %v, or a series of a route that never was", err)
 	}
@@ -119,14 +129,14 @@ func TestSwapThatCannotWorkChangesNothing(t *testing.T) {
 
 // TestSwapKeepsWhatClientsHaveUsedOfTheirRate: also where the route is not the first any more.
 func TestSwapKeepsWhatClientsHaveUsedOfTheirRate(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Rate: rate.Per(2, time.Hour, 2)}, storable)
+	const rate = "limits: {rate: {requests: 2, per: 1h, burst: 2}}\n"
+	e, _ := startBefore(t, rate, storable)
 	ask(t, e, asGet("/a"))
 	ask(t, e, asGet("/a"))
-	mustSwap(t, e, func(l *proxy.Live) {
-		first := l.Routes[0]
-		first.Name, first.PathPrefixes = "first", []string{"/first"}
-		l.Routes = []proxy.Route{first, l.Routes[0]}
-	})
+	reload(t, e, rate+`routes:
+- {name: first, origin: app, match: {path_prefix: /first}}
+- {name: default, origin: app}
+`)
 	if a := ask(t, e, asGet("/a")); a.status != 429 {
 		t.Errorf("got %d, want 429: the client has asked twice in this hour", a.status)
 	}
@@ -137,7 +147,7 @@ func TestSwapKeepsWhatClientsHaveUsedOfTheirRate(t *testing.T) {
 
 // TestSwapAmongRequests: each request is answered by one of the settings, whole.
 func TestSwapAmongRequests(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, storable)
+	e, _ := startBefore(t, always, storable)
 	over := make(chan struct{})
 	var swaps sync.WaitGroup
 	swaps.Go(func() {
@@ -147,12 +157,12 @@ func TestSwapAmongRequests(t *testing.T) {
 				return
 			default:
 			}
-			if err := swap(t, e, func(l *proxy.Live) {
-				other := l.Routes[0]
-				other.Name, other.PathPrefixes = fmt.Sprint("other", i%3), []string{"/other"}
-				l.Routes, l.Ranges = []proxy.Route{other, l.Routes[0]}, i%3
-				l.Routes[1].Rate = rate.Per(1000000, time.Second, 0)
-			}); err != nil {
+			if _, err := e.Reload(fmt.Sprintf(always+`
+limits: {ranges: %d}
+routes:
+- {name: other%d, origin: app, match: {path_prefix: /other}}
+- {name: default, origin: app, limits: {rate: {requests: 1000000}}}
+`, 1+i%3, i%3)); err != nil {
 				t.Error(err)
 			}
 		}

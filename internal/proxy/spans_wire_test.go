@@ -100,10 +100,17 @@ func (e *traced) all() []testkit.Span {
 	testkit.Eventually(e.t, "no request is under way", func() bool { return e.Proxy.InFlight() == 0 })
 	e.exporter.Close()
 	list := e.receiver.Spans()
+	wantWellFormed(e.t, list)
+	return list
+}
+
+// wantWellFormed holds spans to what is true of any.
+func wantWellFormed(t *testing.T, list []testkit.Span) {
+	t.Helper()
 	byID := map[string]testkit.Span{}
 	for _, s := range list {
 		if _, twice := byID[s.ID]; twice || len(s.ID) != 16 || len(s.Trace) != 32 || s.End.Before(s.Start) {
-			e.t.Errorf("%+v: not a span of its own", s)
+			t.Errorf("%+v: not a span of its own", s)
 		}
 		byID[s.ID] = s
 	}
@@ -112,12 +119,11 @@ func (e *traced) all() []testkit.Span {
 		switch {
 		case s.Kind == "SERVER" && (s.Parent == "" || s.Parent == clientSpan):
 		case !ok || above.Trace != s.Trace || s.Start.Before(above.Start):
-			e.t.Errorf("%+v: its parent is %+v", s, above)
+			t.Errorf("%+v: its parent is %+v", s, above)
 		case s.Kind == "INTERNAL" && above.Kind == "CLIENT" && s.End.After(above.End):
-			e.t.Errorf("%+v: longer than %+v", s, above)
+			t.Errorf("%+v: longer than %+v", s, above)
 		}
 	}
-	return list
 }
 
 // named returns the spans of a kind and a name.

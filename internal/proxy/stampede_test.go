@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -38,10 +36,7 @@ func TestStampedeOnANewKeyIsOneFetch(t *testing.T) {
 	n := stampeding()
 	const pieces, piece = 64, 4 << 10 // 256 MB to all clients
 	ready := make(chan struct{})
-	e, app := startOldBefore(t, edgetest.Options{
-		Rule: admission.Rule{Policy: admission.SecondHit}, MaxBytes: 16 << 20, CollapseWait: time.Hour,
-		Origin: origin.Options{FirstByteTimeout: time.Hour},
-	}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, "", func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			<-ready
 			c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: %d\r\n\r\n", pieces*piece))
@@ -91,11 +86,11 @@ func TestStampedeOnNoStoreServesEveryClientSideBySide(t *testing.T) {
 	const body = 64 << 10
 	var arrived, served atomic.Int64
 	many, others := make(chan struct{}), make(chan struct{})
-	e, app := startOldBefore(t, edgetest.Options{
-		Rule:           admission.Rule{Policy: admission.SecondHit},
-		UncacheableFor: time.Hour, CollapseWait: time.Hour,
-		Origin: origin.Options{MaxConnections: 512, QueueRequests: 1024, QueueWait: time.Hour, FirstByteTimeout: time.Hour, IdleTimeout: time.Hour},
-	}, func(c *edgetest.Conn) {
+	e, app := startBefore(t, `
+cache: {uncacheable_for: 1h}
+limits: {origin_share: 1} # the clients have one address
+origins: {app: {servers: ["http://{origin}"], queue: {wait: 1h}}}
+`, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			number := arrived.Add(1)
 			if number == int64(together) {
