@@ -51,7 +51,7 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 		"e.yaml:5:38: routes[0].headers.request.only[1]: Host: "+free, "e.yaml:5:44: routes[0].headers.request.only[2]: a b: "+token)
 	f("what selects and is not let through", "  headers: {request: {only: [Accept]}}\n  cache: {key: {headers: [X-Lang], cookies: [id]}}\n",
 		"e.yaml:5:13: routes[0].headers.request: needs Cookie let through by the rules: cache.key.cookies uses it",
-		"e.yaml:5:13: routes[0].headers.request: must be X-Lang let through by the rules: cache.key.headers uses it")
+		"e.yaml:5:13: routes[0].headers.request: needs X-Lang let through by the rules: cache.key.headers uses it")
 	f("cookies that select", "  headers: {request: {remove: [Cookie]}}\n  cache: {key: {cookies: [id]}}\n",
 		"e.yaml:5:13: routes[0].headers.request: must have no rule for Cookie: cache.key.cookies uses it")
 	f("what selects", "  headers: {request: {remove: [\"X-*\"]}}\n  cache: {key: {headers: [X-Lang]}}\n",

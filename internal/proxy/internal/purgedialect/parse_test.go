@@ -156,7 +156,7 @@ func TestAPurgeThatIsNotUnderstoodWasAccepted(t *testing.T) {
 	f("Surrogate-Key", "must be tags", "PURGE /", "Surrogate-Key: ")
 	f("Cache-Tag", "must be tags", "PURGE /", "Cache-Tag: ,,")
 	f("X-Purge-Method", "must be regex", "PURGE /", "X-Purge-Method: all")
-	f("X-Purge-Method", "must be a field with tags", "PURGE /", "X-Purge-Method: tags")
+	f("X-Purge-Method", "needs a field with tags", "PURGE /", "X-Purge-Method: tags")
 	f("X-Purge-Method", "needs X-Ban-Regex", "PURGE /", "X-Purge-Method: ban-regex")
 	f("X-Purge-Method", "without another field", "PURGE /", "X-Purge-Method: regex", "xkey-purge: a")
 	f("Fastly-Soft-Purge", "must be 1", "PURGE /", "Fastly-Soft-Purge: yes")
