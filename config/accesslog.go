@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/route/setting"
 )
 
 func (a *AccessLog) table() table {
@@ -16,8 +17,8 @@ func (a *AccessLog) table() table {
 	}
 }
 
-// table is the access_log section of a route.
-func (r *RouteLog) table() table {
+// routeLogTable is the access_log section of a route.
+func routeLogTable(r *setting.Log) table {
 	return table{
 		live("enabled", boolean(&r.Enabled, true), "false logs no request of the route."),
 		live("sample", ratio(&r.Sample, 1).between(0, 1), "The share of the route's requests that are logged."),
@@ -29,8 +30,8 @@ const wantOneLog = "belongs in the access_log section: all routes write one log"
 
 // routeLog returns the log settings of a route. Its access_log section is at path and holds own. Keys
 // that the section lacks have the values for all routes.
-func (c *Config) routeLog(src *source, path string, own *RouteLog) RouteLog {
-	return overlaid(RouteLog{Enabled: true, Sample: c.AccessLog.Sample}, own, (*RouteLog).table, src, path)
+func (c *Config) routeLog(src *source, path string, own *setting.Log) setting.Log {
+	return overlaid(setting.Log{Enabled: true, Sample: c.AccessLog.Sample}, own, routeLogTable, src, path)
 }
 
 // accessLog checks the access_log sections.

@@ -4,95 +4,21 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/route/setting"
 )
 
-// Caching is what the operator chooses within RFC 9111, for all routes or for one.
-// All durations may be 0.
-type Caching struct {
-	Enabled     bool                  // false: requests bypass the cache, and share no fetch
-	DefaultTTL  time.Duration         // for 200, 203, 301 and 308 without freshness information; 0 is none
-	Heuristic   Heuristic             // a lifetime from Last-Modified (RFC 9111 section 4.2.2)
-	TTLByStatus map[int]time.Duration // for responses of a status without freshness information
-	ForceTTL    time.Duration         // in place of the lifetime that a 200, 203, 301 or 308 has; 0 is off
-	ErrorMaxTTL time.Duration         // the longest lifetime of every stored 4xx and 5xx except 404, 410 and 451; TTLByStatus takes precedence; 0 stores none
-	SetCookie   SetCookie
-	Stale       Stale
-	Bypass      Bypass
-
-	Key Key
-
-	// StripCookies names cookies that are removed from requests; a * at the end stands for
-	// any ending.
-	StripCookies []string
-
-	// KeepCookies names the only cookies that are not removed, in the same way. Only one of the two has a name. Cookies that Bypass or
-	// Key names are never removed.
-	KeepCookies []string
-
-	// Slice is the size of the aligned parts in which large objects are fetched and
-	// stored; 0 fetches them whole.
-	Slice Size
-
-	// SurrogateControl lets Surrogate-Control take precedence over Cache-Control, as
-	// CDN-Cache-Control always does.
-	SurrogateControl bool
-
-	// TagFields are the fields of responses that list tags. They are not forwarded, unless SendTags sends them to trusted
-	// proxies, which are caches then.
-	TagFields []string
-	SendTags  bool
-
-	// NoVarySearch lets a response say that other queries of its path mean the same.
-	NoVarySearch bool
-
-	// HonorRequest obeys the Cache-Control of requests (RFC 9111 section 5.2.1). A request's
-	// only-if-cached is always obeyed.
-	HonorRequest bool
-
-	// HonorNoStore makes a request with Cache-Control: no-store bypass the cache. Without it
-	// that directive is ignored.
-	HonorNoStore bool
-
-	// StorePostAnswers lets the response to a POST serve later GETs if it says that it is
-	// the representation of its own URL (RFC 9110 section 9.3.3).
-	StorePostAnswers bool
-
-	// Upgrades lets origins switch to another protocol. Without it a request is sent as if it
-	// had not asked for an upgrade.
-	Upgrades bool
-
-	// Invalidate is what a request by an unsafe method invalidates.
-	Invalidate Invalidate
-}
-
-// Invalidate is what a request by an unsafe method invalidates, if its response is no error
-// (RFC 9111 section 4.4).
-type Invalidate string
-
-// The values of Invalidate.
-const (
-	InvalidateUnsafe  Invalidate = "unsafe"   // its URL, what Location and Content-Location name, and groups (RFC 9111 section 4.4, RFC 9875)
-	InvalidateSameURL Invalidate = "same_url" // its URL
-	InvalidateNone    Invalidate = "none"
-)
-
-// Bypass names fields and cookies that make a request bypass the cache. A * at the end of
-// a cookie's name stands for any ending.
-type Bypass struct {
-	Headers, Cookies []string
-}
-
-func (b *Bypass) table() table {
+func bypassTable(b *setting.Bypass) table {
 	return table{
 		live("headers", texts(&b.Headers, "field names", "must be a list of field names, such as [X-Preview]"),
 			"Fields that make a request bypass the cache.").withExample("[X-Preview]"),
-		live("cookies", texts(&b.Cookies, "cookie names", "must be a list of cookie names, such as [session]"),
+		live("cookies", texts((*[]string)(&b.Cookies), "cookie names", "must be a list of cookie names, such as [session]"),
 			"Cookies that make a request bypass the cache; a * at the end stands for any ending.").withExample("[session, wp_*]"),
 	}
 }
 
 // bypass checks the names of fields and cookies.
-func (v *validator) bypass(path string, b *Bypass) {
+func (v *validator) bypass(path string, b *setting.Bypass) {
 	v.names(descendant(path, "headers"), b.Headers, "", "must be the name of a header field, without *")
 	v.names(descendant(path, "cookies"), b.Cookies, "*", wantCookie)
 	for i, name := range b.Headers {
@@ -118,33 +44,6 @@ func (v *validator) names(path string, names []string, ending, want string) {
 // as well, which looks like a wildcard.
 func notToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}*`, r)
-}
-
-// Heuristic is a lifetime for responses without freshness information. If either field is 0,
-// it is off.
-type Heuristic struct {
-	Fraction float64 // the share of the time since Last-Modified; 0 to 1
-	MaxTTL   time.Duration
-}
-
-// SetCookie says what to do with responses that set cookies.
-type SetCookie string
-
-// The values of SetCookie.
-const (
-	SetCookieRefuse SetCookie = "refuse" // not stored
-	SetCookieShared SetCookie = "shared" // stored if public, s-maxage or CDN-Cache-Control says that they are for all
-	SetCookieStrip  SetCookie = "strip"  // stored without the field
-	SetCookieStore  SetCookie = "store"  // stored as they are
-)
-
-// Stale says how long a stale response may be used if the origin does not say. must-revalidate
-// and the like take precedence.
-type Stale struct {
-	OriginFailure   time.Duration // when the origin does not answer
-	IfError         time.Duration // in place of a 500, 502, 503 or 504
-	WhileRevalidate time.Duration // while it is validated in the background
-	Keep            time.Duration // for a response with a validator, to be validated
 }
 
 // ttlByStatus reads a section of status codes and their lifetimes.
@@ -181,8 +80,8 @@ func parseStatus(s string) (status int, ok bool) {
 // caching returns the cache settings of a route. Its cache section is at path and holds own.
 // Keys that the section lacks have the values for all routes; strip_cookies and keep_cookies
 // stand in for each other.
-func (c *Config) caching(src *source, path string, own *Caching) Caching {
-	out := overlaid(c.Cache.Caching, own, (*Caching).table, src, path)
+func (c *Config) caching(src *source, path string, own *setting.Caching) setting.Caching {
+	out := overlaid(c.Cache.Caching, own, cachingTable, src, path)
 	switch strips, keeps := src.given(child(path, "strip_cookies")), src.given(child(path, "keep_cookies")); {
 	case strips && !keeps:
 		out.KeepCookies = nil
@@ -242,7 +141,7 @@ func notForTags(name string) bool {
 }
 
 // cookies checks which cookies are removed.
-func (v *validator) cookies(path string, c *Caching) {
+func (v *validator) cookies(path string, c *setting.Caching) {
 	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
 	at := child(path, "keep_cookies")
 	v.names(at, c.KeepCookies, "*", wantCookie)
@@ -252,8 +151,8 @@ func (v *validator) cookies(path string, c *Caching) {
 }
 
 // caching checks the part of a cache section that routes may have too.
-func (v *validator) caching(path string, c *Caching) {
-	v.slice(child(path, "slice"), c.Slice)
+func (v *validator) caching(path string, c *setting.Caching) {
+	v.slice(child(path, "slice"), Size(c.SliceBytes))
 	v.bypass(child(path, "bypass"), &c.Bypass)
 	v.cookies(path, c)
 	v.tagFields(child(path, "tag_fields"), c.TagFields)

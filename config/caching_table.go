@@ -6,24 +6,27 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/setting"
 )
 
-// table is the part of the cache section that routes may have too.
-func (c *Caching) table() table {
+// cachingTable is the part of the cache section that routes may have too.
+func cachingTable(c *setting.Caching) table {
 	return table{
 		live("enabled", boolean(&c.Enabled, true), "false bypasses the cache: nothing is stored, and no fetch is shared."),
 		live("default_ttl", duration(&c.DefaultTTL, 0),
 			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().withExample("60s"),
-		section("heuristic", c.Heuristic.table, "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
+		section("heuristic", func() table { return heuristicTable(&c.Heuristic) }, "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
 		live("ttl_by_status", ttls(&c.TTLByStatus),
 			"Lifetimes of statuses without freshness information, and the longest ones of errors with it; 0s stores no such error.").withExample("{404: 10s}"),
-		live("force_ttl", duration(&c.ForceTTL, 0),
+		live("force_ttl", duration(&c.ForcedTTL, 0),
 			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off. Like all lifetimes from settings it does not apply if the request has Authorization, or a cookie that is neither stripped nor in the key."),
 		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),
 			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. An error that tells of the request, such as 400 or 403, is never stored. ttl_by_status takes precedence over both."),
-		live("set_cookie", enum(&c.SetCookie, SetCookieRefuse, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
+		live("set_cookie", enum(&c.SetCookie, rfc9111.SetCookieRefuse, rfc9111.SetCookieRefuse, rfc9111.SetCookieShared, rfc9111.SetCookieStrip, rfc9111.SetCookieStore),
 			"What to do with responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores them without the cookies, store stores them unchanged."),
-		section("bypass", c.Bypass.table, "A request with one of these bypasses the cache."),
+		section("bypass", func() table { return bypassTable(&c.Bypass) }, "A request with one of these bypasses the cache."),
 		live("surrogate_control", boolean(&c.SurrogateControl, false),
 			"true lets Surrogate-Control take precedence over Cache-Control."),
 		live("tag_fields", tagFieldNames(&c.TagFields),
@@ -40,15 +43,15 @@ func (c *Caching) table() table {
 			"true stores the response to a POST for later GETs, if it allows that (RFC 9110 section 9.3.3)."),
 		live("upgrades", boolean(&c.Upgrades, true),
 			"true forwards WebSockets and other upgrades; false treats them as ordinary requests."),
-		live("invalidate", enum(&c.Invalidate, InvalidateUnsafe, InvalidateUnsafe, InvalidateSameURL, InvalidateNone),
+		live("invalidate", enum(&c.Invalidate, setting.InvalidateUnsafe, setting.InvalidateUnsafe, setting.InvalidateSameURL, setting.InvalidateNone),
 			"What a POST, PUT or other unsafe method invalidates: unsafe follows RFC 9111 section 4.4 and RFC 9875, same_url is the URL alone."),
-		section("stale", c.Stale.table, "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
-		section("key", c.Key.table, "What forms the cache key besides the URL."),
-		live("strip_cookies", texts(&c.StripCookies, "cookie names", "must be a list of cookie names, such as [_ga*]"),
+		section("stale", func() table { return staleTable(&c.Stale) }, "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
+		section("key", func() table { return keyTable(&c.Key) }, "What forms the cache key besides the URL."),
+		live("strip_cookies", texts((*[]string)(&c.StripCookies), "cookie names", "must be a list of cookie names, such as [_ga*]"),
 			"Request cookies that are removed before key, sighting and origin, but for those that bypass.cookies or key.cookies names.").withExample("[_ga*]"),
-		live("keep_cookies", texts(&c.KeepCookies, "cookie names", "must be a list of cookie names, such as [PHPSESSID]"),
+		live("keep_cookies", texts((*[]string)(&c.KeepCookies), "cookie names", "must be a list of cookie names, such as [PHPSESSID]"),
 			"The only request cookies that are not removed, beside those of bypass.cookies and key.cookies; in place of strip_cookies.").withExample("[PHPSESSID, lang]"),
-		live("slice", size(&c.Slice, 0).withBounds("0B, or 16KiB to max_object_bytes"),
+		live("slice", size((*Size)(&c.SliceBytes), 0).withBounds("0B, or 16KiB to max_object_bytes"),
 			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").withExample("1MiB"),
 	}
 }
@@ -58,14 +61,14 @@ func tagFieldNames(field *[]string) *scalar[[]string] {
 	return list(field, defaultTagFields(), "field names", "must be a list of field names, such as [Surrogate-Key, X-My-Tags]", func(s *string) *scalar[string] { return textual(s, "") })
 }
 
-func (h *Heuristic) table() table {
+func heuristicTable(h *rfc9111.Heuristic) table {
 	return table{
 		live("fraction", ratio(&h.Fraction, 0.1).between(0, 1), "The lifetime is this share of the time since Last-Modified; 0.0 is none."),
 		live("max_ttl", duration(&h.MaxTTL, 24*time.Hour), "The longest such lifetime; 0s is none."),
 	}
 }
 
-func (s *Stale) table() table {
+func staleTable(s *rfc9111.Stale) table {
 	return table{
 		live("origin_failure", duration(&s.OriginFailure, time.Hour), "How long, if the origin does not answer."),
 		live("if_error", duration(&s.IfError, 0), "How long, in place of a 500, 502, 503 or 504."),

@@ -60,7 +60,7 @@ func (c *comparison) tables(at settingPath, from, to table, own bool) {
 }
 
 // settings compares the values of the setting s; to is the second one.
-func (c *comparison) settings(at settingPath, s setting, to value, own bool) {
+func (c *comparison) settings(at settingPath, s row, to value, own bool) {
 	switch a := s.value.(type) {
 	case *group:
 		if !own || c.from.given(at.from) || c.to.given(at.to) {
@@ -77,7 +77,7 @@ func (c *comparison) settings(at settingPath, s setting, to value, own bool) {
 }
 
 // values compares two values of the setting s; to is the second one.
-func (c *comparison) values(at settingPath, s setting, to value, own bool) {
+func (c *comparison) values(at settingPath, s row, to value, own bool) {
 	if s.live && c.withoutLive {
 		return
 	}
@@ -105,7 +105,7 @@ func textOf(v value, s *source, path string, own bool) string {
 type derivedValue interface{ derivedText() string }
 
 // collections compares two collections. Elements with the same key are compared with each other.
-func (c *comparison) collections(at settingPath, s setting, from, to collection) {
+func (c *comparison) collections(at settingPath, s row, from, to collection) {
 	if s.live && c.withoutLive && from.sample().isLive() {
 		return
 	}
@@ -138,7 +138,7 @@ func (c *comparison) collections(at settingPath, s setting, from, to collection)
 // isLive reports whether a reload applies every setting of t.
 func (t table) isLive() bool {
 	all := true
-	t.walkNames("", func(_ string, s setting) {
+	t.walkNames("", func(_ string, s row) {
 		if _, section := s.value.(*group); !section {
 			all = all && s.live
 		}

@@ -98,7 +98,7 @@ func (v *validator) routeWithCodings(route string, r *Route) {
 	if !v.src.given(slice) {
 		slice = "cache.slice"
 	}
-	if r.Cache.Slice > 0 && v.noErrorAt(slice) {
+	if r.Cache.SliceBytes > 0 && v.noErrorAt(slice) {
 		v.fail(child(at, "codings"), "must have no codings where "+slice+" is not 0B: slices are byte ranges of the origin's response, which cannot be compressed")
 	}
 	v.keepsAcceptEncoding(route, r)

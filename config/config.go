@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"edgeproxy/internal/route/setting"
 )
 
 // Config is a whole configuration, with every default filled in. A Config returned
@@ -41,7 +43,7 @@ type Node struct {
 
 // Cache is the cache section: what is stored, for how long, and where.
 type Cache struct {
-	Caching
+	setting.Caching
 	// AnyLanguageOrder ignores the order of languages in Accept-Language.
 	AnyLanguageOrder bool
 
@@ -165,9 +167,3 @@ const (
 	LogCombined LogFormat = "combined" // the format of Apache and nginx
 	LogTemplate LogFormat = "template" // the format is AccessLog.Template
 )
-
-// RouteLog is a route's settings of the access log, in force.
-type RouteLog struct {
-	Enabled bool    // false: no request of the route is logged
-	Sample  float64 // the share of AccessLog
-}

@@ -59,7 +59,7 @@ func (r *Route) table() table {
 		section("cache", r.ownCaching, "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().withExample("{default_ttl: 10s}"),
 		section("compress", r.ownCompress.table, "Settings of this route in place of those of compress, key by key.").asOverride().withExample("{codings: []}"),
 		section("limits", r.ownRate.routeLimits, "The rate of this route, key by key; no other limit is possible.").asOverride().withExample("{rate: {requests: 5}}"),
-		section("access_log", r.ownLog.table, "Whether and how many requests of this route are logged, key by key.").asOverride().withExample("{enabled: false}"),
+		section("access_log", func() table { return routeLogTable(&r.ownLog) }, "Whether and how many requests of this route are logged, key by key.").asOverride().withExample("{enabled: false}"),
 	})
 }
 
@@ -76,7 +76,7 @@ func (r *Route) ownAdmission() table {
 
 // ownCaching is the cache section of a route.
 func (r *Route) ownCaching() table {
-	out := append(r.ownCache.table(), misplaced("any_language_order", "belongs in the cache section: it is the same for all routes"))
+	out := append(cachingTable(&r.ownCache), misplaced("any_language_order", "belongs in the cache section: it is the same for all routes"))
 	for _, name := range []string{"collapse", "uncacheable_for", "memory"} {
 		out = append(out, notSupported(name))
 	}
@@ -84,7 +84,7 @@ func (r *Route) ownCaching() table {
 }
 
 func (c *Cache) table() table {
-	return append(c.Caching.table(),
+	return append(cachingTable(&c.Caching),
 		live("any_language_order", boolean(&c.AnyLanguageOrder, false), "true ignores the order of languages: Accept-Language: en, de selects the variant of de, en."),
 		section("collapse", func() table {
 			return table{
@@ -129,19 +129,7 @@ func (s *CacheStatus) table() table {
 
 func (l *Log) table() table {
 	return table{
-		live("level", level(&l.Level, slog.LevelInfo), "The lowest level that is written."),
+		live("level", enum(&l.Level, slog.LevelInfo, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError), "The lowest level that is written."),
 		restart("format", enum(&l.Format, FormatJSON, FormatJSON, FormatText), "The form of a line."),
-	}
-}
-
-// level reads the name of one of slog's levels, in lower case.
-func (d *decoder) level(dst *slog.Level) func(node) {
-	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
-	return func(n node) {
-		var name string
-		word(d, &name, []string{"debug", "info", "warn", "error"})(n)
-		if level, ok := levels[name]; ok {
-			*dst = level
-		}
 	}
 }

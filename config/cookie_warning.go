@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/setting"
 )
 
 // warnOfCookies warns of lifetimes that do not apply to requests with cookies, where no setting says which cookies matter, and of
@@ -25,7 +27,7 @@ func (c *Config) warnOfCookies(warn func(path, text string)) {
 }
 
 // otherCookie says which cookies keep lifetimes of c from applying.
-func otherCookie(c *Caching) string {
+func otherCookie(c *setting.Caching) string {
 	if names := c.Key.Cookies; len(names) > 0 {
 		return "a cookie other than " + strings.Join(names, ", ")
 	}
@@ -34,11 +36,11 @@ func otherCookie(c *Caching) string {
 
 // lifetimeSetting returns where the first setting stands that gives responses a lifetime, in the cache section of a route at own or in
 // that for all routes; "" if none does.
-func (c *Config) lifetimeSetting(own string, cache *Caching) string {
+func (c *Config) lifetimeSetting(own string, cache *setting.Caching) string {
 	for _, s := range []struct {
 		key   string
 		given bool
-	}{{"default_ttl", cache.DefaultTTL > 0}, {"force_ttl", cache.ForceTTL > 0}} {
+	}{{"default_ttl", cache.DefaultTTL > 0}, {"force_ttl", cache.ForcedTTL > 0}} {
 		switch {
 		case !s.given:
 		case c.src.given(child(own, s.key)):
@@ -52,7 +54,7 @@ func (c *Config) lifetimeSetting(own string, cache *Caching) string {
 
 // warnOfKeptCookies warns of strip_cookies of the route whose cache section is at own, where it covers a cookie of bypass.cookies or
 // key.cookies for all routes: that one stays.
-func (c *Config) warnOfKeptCookies(own string, cache *Caching, warn func(path, text string)) {
+func (c *Config) warnOfKeptCookies(own string, cache *setting.Caching, warn func(path, text string)) {
 	at := child(own, "strip_cookies")
 	if !c.src.given(at) {
 		return

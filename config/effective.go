@@ -42,9 +42,9 @@ func (c *Config) Effective() (string, error) {
 }
 
 // inclusionOf says which settings stand in the file; those at omitted are comments.
-func (c *Config) inclusionOf(omitted []string) func(s setting, path string) inclusion {
+func (c *Config) inclusionOf(omitted []string) func(s row, path string) inclusion {
 	var own string // the section of a route that is being written
-	return func(s setting, path string) inclusion {
+	return func(s row, path string) inclusion {
 		if s.override {
 			own = path
 		}
@@ -76,7 +76,7 @@ func includedIf(it bool) inclusion {
 
 // dependentAt returns the path of the dependent setting at path or around it.
 func (c *Config) dependentAt(path string) (at string, ok bool) {
-	c.table().walk("", func(of string, s setting) {
+	c.table().walk("", func(of string, s row) {
 		if s.dependent && within(path, of) {
 			at, ok = of, true
 		}

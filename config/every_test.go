@@ -12,6 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/setting"
 )
 
 // ignoreOwn leaves out what is no part of the configuration's meaning.
@@ -22,17 +26,24 @@ var ignoreOwn = cmp.Options{cmpopts.IgnoreUnexported(Config{}, Route{}), cmpopts
 //go:embed testdata/every.yaml
 var everyKey string
 
-func everyCaching() Caching {
-	return Caching{
-		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
-		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true, TagFields: []string{"Surrogate-Key", "X-All-Tags"}, SendTags: true,
-		NoVarySearch: true, ErrorMaxTTL: 11 * time.Second, StorePostAnswers: true, Invalidate: InvalidateSameURL,
-		Bypass:       Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
-		Key:          Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
+func everyCaching() setting.Caching {
+	return setting.Caching{
+		Options: rfc9111.Options{
+			DefaultTTL: time.Second, Heuristic: rfc9111.Heuristic{Fraction: 0.2, MaxTTL: 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
+			ForcedTTL: 2 * time.Second, SetCookie: rfc9111.SetCookieStrip, SurrogateControl: true, ErrorMaxTTL: 11 * time.Second,
+			Stale: rfc9111.Stale{OriginFailure: 61 * time.Minute, IfError: time.Minute, WhileRevalidate: 2 * time.Minute, Keep: 62 * time.Minute},
+		},
+		HonorRequest: true, TagFields: []string{"Surrogate-Key", "X-All-Tags"}, SendTags: true,
+		NoVarySearch: true, StorePostAnswers: true, Invalidate: setting.InvalidateSameURL,
+		Bypass:       setting.Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
+		Key:          everyCacheKey("q", "theme"),
 		StripCookies: []string{"_ga*", "fbp"},
-		Slice:        MiB,
-		Stale:        Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
+		SliceBytes:   int64(MiB),
 	}
+}
+
+func everyCacheKey(parameter, cookie string) cachekey.Options {
+	return cachekey.Options{IgnoreQuery: []string{"utm_*", "fbclid"}, OnlyQuery: []string{parameter}, SortQuery: true, Headers: []string{"X-Lang"}, Cookies: []string{cookie}}
 }
 
 func networksOf(all ...string) (out []netip.Prefix) {
@@ -127,26 +138,28 @@ func wantEveryKey() *Config {
 				Redirect:  Redirect{Status: "302"},
 				Rewrite:   Rewrite{"/m", "/media", false},
 				Rate:      Rate{10, 2 * time.Second, 30},
-				AccessLog: RouteLog{true, 0.75},
-				Cache: Caching{
-					Enabled: true, DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
-					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true, ErrorMaxTTL: 12 * time.Second,
-					HonorNoStore: true, StorePostAnswers: true, Upgrades: true, Invalidate: InvalidateNone,
-					Stale:       Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
-					Bypass:      Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
-					Key:         Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
+				AccessLog: setting.Log{Enabled: true, Sample: 0.75},
+				Cache: setting.Caching{
+					Options: rfc9111.Options{
+						DefaultTTL: 3 * time.Second, Heuristic: rfc9111.Heuristic{Fraction: 0.3, MaxTTL: 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
+						ForcedTTL: 2 * time.Second, ErrorMaxTTL: 12 * time.Second,
+						Stale: rfc9111.Stale{OriginFailure: 61 * time.Minute, IfError: time.Minute, WhileRevalidate: 2 * time.Minute, Keep: 5 * time.Minute},
+					},
+					Enabled: true, NoVarySearch: true, HonorNoStore: true, StorePostAnswers: true, Upgrades: true, Invalidate: setting.InvalidateNone,
+					Bypass:      setting.Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
+					Key:         everyCacheKey("r", "currency"),
 					KeepCookies: []string{"own"}, TagFields: []string{"X-Own-Tags"},
-					Slice: 64 * KiB,
+					SliceBytes: int64(64 * KiB),
 				},
 				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
 			},
-			{Name: "shop", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
+			{Name: "shop", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
 			{
 				Name: "rest", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: whole(everyCaching()),
-				Compress: Compress{[]Coding{CodingGzip}, []string{"text/html"}, 3 * KiB, CompressFastest}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5},
+				Compress: Compress{[]Coding{CodingGzip}, []string{"text/html"}, 3 * KiB, CompressFastest}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: setting.Log{Enabled: true, Sample: 0.5},
 			},
-			{Name: "moved", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
-			{Name: "fixed", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "moved", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
+			{Name: "fixed", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
 		},
 		Inherited: everyInherited(),
 		Admission: Admission{
@@ -187,8 +200,8 @@ func everyCompress() Compress {
 }
 
 // whole is c without slices, which do not stand beside codings.
-func whole(c Caching) Caching {
-	c.Slice = 0
+func whole(c setting.Caching) setting.Caching {
+	c.SliceBytes = 0
 	return c
 }
 
@@ -228,7 +241,8 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case strings.HasPrefix(path, ".Routes[0].Compress."): // stands beside no slice; the third has all of it
 		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Cache.Caching.KeepCookies", path == ".Routes[0].Cache.StripCookies": // stand beside none of the other
-		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
+		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.Options.SurrogateControl", path == ".Routes[0].Cache.Options.SetCookie", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
+		case strings.HasSuffix(path, ".BoundErrors"), strings.HasSuffix(path, ".Partial"): // no settings: the engine sets them
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
 		}

@@ -36,7 +36,7 @@ type Flag struct {
 func (f *Flags) List() []Flag {
 	fields := map[string]*string{flagOrigin: &f.Origin, flagListen: &f.Listen, flagAdmin: &f.Admin, flagPolicy: &f.Policy}
 	var out []Flag
-	sampleConfig().table().walk("", func(_ string, s setting) {
+	sampleConfig().table().walk("", func(_ string, s row) {
 		if s.flag == "" {
 			return
 		}
@@ -92,12 +92,12 @@ func (f Flags) apply(c *Config, r *report) {
 	}
 	if f.Policy != "" {
 		c.Admission.Policy = Policy(f.Policy)
-		if other := otherSeparator(c.Admission.Policy); slices.Contains(policies(), other) {
-			c.Admission.Policy = other
+		if other := otherSeparator(f.Policy); slices.Contains(policies(), Policy(other)) {
+			c.Admission.Policy = Policy(other)
 		}
 		r.setByFlag("admission.policy", "admission.policy", flagPolicy, f.Policy)
 		if !slices.Contains(policies(), c.Admission.Policy) {
-			r.fail("admission.policy", "must be "+oneOf(policies()))
+			r.fail("admission.policy", "must be "+oneOf(asTexts(policies())))
 		}
 	}
 	if f.Origin != "" {

@@ -12,7 +12,7 @@ import (
 // documented returns the paths of all settings, also of sections.
 func documented() map[string]bool {
 	all := map[string]bool{}
-	new(Config).table().walkNames("", func(path string, _ setting) { all[path] = true })
+	new(Config).table().walkNames("", func(path string, _ row) { all[path] = true })
 	return all
 }
 

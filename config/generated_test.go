@@ -42,7 +42,7 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 
 // Every row says what a person needs to know.
 func TestEveryRowIsComplete(t *testing.T) {
-	new(Config).table().walkNames("", func(path string, s setting) {
+	new(Config).table().walkNames("", func(path string, s row) {
 		if s.about == "" || !strings.HasSuffix(s.about, ".") || strings.Contains(s.about, "  ") {
 			t.Errorf("%s: got %q, want sentences", path, s.about)
 		}
@@ -59,7 +59,7 @@ func TestEveryRowIsComplete(t *testing.T) {
 func TestDefaultsAreInTheirRanges(t *testing.T) {
 	c := sampleConfig()
 	v := &validator{report: newReport(newSource(caseFile)), c: c}
-	c.table().walk("", func(path string, s setting) {
+	c.table().walk("", func(path string, s row) {
 		if !s.optional && !strings.HasPrefix(path, "routes[0].admission.") { // which has none
 			v.src.places.set(path, place{line: 1, column: 1})
 		}

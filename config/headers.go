@@ -126,25 +126,3 @@ func (h *Headers) table() table {
 		section("generated", h.Generated.table, "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
 	}
 }
-
-// dropOrKeep is what to do with request fields whose names have characters that some origins
-// read as others.
-func dropOrKeep(keep *bool) *scalar[bool] {
-	both := []string{"drop", "keep"}
-	return &scalar[bool]{
-		field: keep, words: func() []string { return both }, shape: func() object { return oneOfWords(both) },
-		yaml: func(keep bool) string {
-			if keep {
-				return "keep"
-			}
-			return "drop"
-		},
-		decode: func(d *decoder, f *bool) func(node) {
-			return func(n node) {
-				choice := "drop"
-				word(d, &choice, both)(n)
-				*f = choice == "keep"
-			}
-		},
-	}
-}

@@ -41,7 +41,7 @@ func (h *Inherited) table() table {
 			"Files sent as the body of errors of the proxy, by status or class; each reload reads them again.").withExample("{404: not-found.html, 5xx: sorry.html}"),
 		live("intercept_errors", boolean(&h.InterceptErrors, false), "true sends error_pages also in place of the origin's responses with such a status."),
 		live("allow_ambiguous_path", boolean(&h.AllowAmbiguousPath, false), "true also stores responses to targets with %2f, // or dot segments."),
-		live("unusual_field_names", dropOrKeep(&h.UnusualNames), "What to do with request fields such as X_Y, which some origins read as X-Y."),
+		live("unusual_field_names", either(&h.UnusualNames, false, "drop", "keep"), "What to do with request fields such as X_Y, which some origins read as X-Y."),
 		section("headers", h.Headers.table, "Fields to remove and to set.").withExample(`{request: {set: {X-Edge: "1"}}}`),
 	}
 }

@@ -1,17 +1,8 @@
 package config
 
-// Key says what belongs to the cache key besides the URL, and which parameters of its query
-// do not. Names are as they come in a request, decoded. internal/route/cachekey checks them.
-type Key struct {
-	// IgnoreQuery and OnlyQuery name parameters to leave out, or the only ones to keep;
-	// a * at the end stands for any ending. One of the two is empty.
-	IgnoreQuery, OnlyQuery []string
-	SortQuery              bool     // sorts parameters by name
-	Headers                []string // request fields that select a response
-	Cookies                []string // cookies that do
-}
+import "edgeproxy/internal/route/cachekey"
 
-func (k *Key) table() table {
+func keyTable(k *cachekey.Options) table {
 	const want = "must be a list of names, such as [lang]"
 	return table{
 		live("ignore_query", texts(&k.IgnoreQuery, "parameter names", want),

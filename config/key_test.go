@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/route/cachekey"
 )
 
 func TestRoutesTakeKeyRulesNameByName(t *testing.T) {
@@ -17,12 +19,12 @@ routes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := func(route int, want Key) {
+	f := func(route int, want cachekey.Options) {
 		t.Helper()
 		if d := cmp.Diff(want, c.Routes[route].Cache.Key); d != "" {
 			t.Errorf("route %s: want -, got +:\n%s", c.Routes[route].Name, d)
 		}
 	}
-	f(0, Key{IgnoreQuery: []string{"utm_*"}, Headers: []string{"X-Lang"}, SortQuery: true})
-	f(1, Key{OnlyQuery: []string{"q"}, Headers: []string{"X-Lang"}})
+	f(0, cachekey.Options{IgnoreQuery: []string{"utm_*"}, Headers: []string{"X-Lang"}, SortQuery: true})
+	f(1, cachekey.Options{OnlyQuery: []string{"q"}, Headers: []string{"X-Lang"}})
 }

@@ -2,7 +2,7 @@ package config
 
 import (
 	"errors"
-	"log/slog"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,39 +91,69 @@ func boolean(field *bool, byDefault bool) *scalar[bool] {
 	}
 }
 
-// enum is one of several words.
-func enum[T ~string](field *T, byDefault T, all ...T) *scalar[T] {
+// enum is one of several values, each with a word: its text, or what its String returns.
+func enum[T comparable](field *T, byDefault T, all ...T) *scalar[T] {
 	return &scalar[T]{
-		field: field, byDefault: byDefault, words: func() []string { return asTexts(all) }, yaml: func(w T) string { return quoted(string(w)) },
-		decode: func(d *decoder, f *T) func(node) { return word(d, f, all) },
-		shape:  func() object { return oneOfWords(all) },
+		field: field, byDefault: byDefault, words: func() []string { return asTexts(all) }, yaml: func(v T) string { return quoted(wordOf(v)) },
+		decode: func(d *decoder, f *T) func(node) {
+			return func(n node) {
+				if i := word(d, n, asTexts(all)); i >= 0 {
+					*f = all[i]
+				}
+			}
+		},
+		shape: func() object { return oneOfWords(asTexts(all)) },
 	}
 }
 
+// either is a boolean with a word for false and one for true.
+func either(field *bool, byDefault bool, no, yes string) *scalar[bool] {
+	both := []string{no, yes}
+	return &scalar[bool]{
+		field: field, byDefault: byDefault, words: func() []string { return both }, shape: func() object { return oneOfWords(both) },
+		yaml: func(v bool) string {
+			if v {
+				return quoted(yes)
+			}
+			return quoted(no)
+		},
+		decode: func(d *decoder, f *bool) func(node) {
+			return func(n node) {
+				if i := word(d, n, both); i >= 0 {
+					*f = i == 1
+				}
+			}
+		},
+	}
+}
+
+// wordOf returns the word of a value of an enum.
+func wordOf[T comparable](v T) string { return strings.ToLower(fmt.Sprint(v)) }
+
 // enumValues is words for JSON Schema, with - and _ as they are read. A word that YAML reads as a number is in it as a number, too.
-func enumValues[T ~string](all []T) []any {
+func enumValues(words []string) []any {
 	var out []any
-	for _, w := range all {
-		out = append(out, string(w))
-		if f, err := strconv.ParseFloat(string(w), 64); err == nil {
+	for _, w := range words {
+		out = append(out, w)
+		if f, err := strconv.ParseFloat(w, 64); err == nil {
 			out = append(out, f)
 		}
 	}
-	for _, w := range all {
+	for _, w := range words {
 		if other := otherSeparator(w); other != w {
-			out = append(out, string(other))
+			out = append(out, other)
 		}
 	}
 	return out
 }
 
 // oneOfWords is the JSON Schema of one of several words.
-func oneOfWords[T ~string](all []T) object { return orVariable(object{"enum": enumValues(all)}) }
+func oneOfWords(words []string) object { return orVariable(object{"enum": enumValues(words)}) }
 
-func asTexts[T ~string](all []T) []string {
+func asTexts[T comparable](all []T) []string {
 	out := make([]string, len(all))
-	for i, w := range all {
-		out[i] = string(w)
+	for i, v := range all {
+		out[i] = wordOf(v)
 	}
 	return out
 }
@@ -181,16 +211,6 @@ func listShape(one object) object {
 // texts is a list of texts.
 func texts(field *[]string, of, want string) *scalar[[]string] {
 	return list(field, nil, of, want, func(s *string) *scalar[string] { return textual(s, "") })
-}
-
-// level is the name of one of slog's levels.
-func level(field *slog.Level, byDefault slog.Level) *scalar[slog.Level] {
-	names := []string{"debug", "info", "warn", "error"}
-	return &scalar[slog.Level]{
-		field: field, byDefault: byDefault, words: func() []string { return names }, shape: func() object { return oneOfWords(names) },
-		yaml:   func(l slog.Level) string { return strings.ToLower(l.String()) },
-		decode: func(d *decoder, f *slog.Level) func(node) { return d.level(f) },
-	}
 }
 
 // quoted is text as a value in YAML, without quotes if every reader takes it for text.

@@ -38,9 +38,9 @@ func (c *Config) fitMemory(src *source, limit Size) {
 
 // largestSlice returns the largest slice of all routes, 0 if none has slices.
 func (c *Config) largestSlice() Size {
-	most := c.Cache.Slice
+	most := c.Cache.SliceBytes
 	for i := range c.Routes {
-		most = max(most, c.Routes[i].ownCache.Slice)
+		most = max(most, c.Routes[i].ownCache.SliceBytes)
 	}
-	return most
+	return Size(most)
 }

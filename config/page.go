@@ -31,7 +31,7 @@ func Page() string {
 	perRoute := map[string]bool{}
 	for _, s := range new(Route).table() {
 		if s.override {
-			table{s}.walkNames("", func(path string, of setting) { perRoute[path] = path != s.name || !of.isSection() })
+			table{s}.walkNames("", func(path string, of row) { perRoute[path] = path != s.name || !of.isSection() })
 		}
 	}
 	perRoute["admission.counting.more_than"] = perRoute["admission.more_than"]
@@ -44,7 +44,7 @@ func Page() string {
 			out.WriteString(cell(top.about) + "\n\n")
 		}
 		out.WriteString("| setting | values | default | takes effect | meaning |\n|---|---|---|---|---|\n")
-		table{top}.walkNames("", func(path string, s setting) {
+		table{top}.walkNames("", func(path string, s row) {
 			if path == top.name && s.isSection() || atTop(path) {
 				return
 			}
@@ -64,7 +64,7 @@ func atTop(path string) bool {
 }
 
 // isSection reports whether the setting has settings below it, with rows of their own.
-func (s setting) isSection() bool {
+func (s row) isSection() bool {
 	switch v := s.value.(type) {
 	case *group:
 		return true
@@ -75,7 +75,7 @@ func (s setting) isSection() bool {
 }
 
 // values says what values the setting may have.
-func (s setting) values() string {
+func (s row) values() string {
 	if _, ok := s.value.(*group); ok {
 		return ""
 	}
@@ -87,7 +87,7 @@ func (s setting) values() string {
 }
 
 // defaultText is the default, "" for what has none.
-func (s setting) defaultText() string {
+func (s row) defaultText() string {
 	if s.required {
 		return "required"
 	}
@@ -107,7 +107,7 @@ func (s setting) defaultText() string {
 }
 
 // effect says when a change of the setting takes effect.
-func (s setting) effect() string {
+func (s row) effect() string {
 	if _, ok := s.value.(*group); ok {
 		return ""
 	}
@@ -118,7 +118,7 @@ func (s setting) effect() string {
 }
 
 // meaning is the description of the setting on the page.
-func (s setting) meaning() string {
+func (s row) meaning() string {
 	out := cell(s.about)
 	if s.example != "" {
 		out += " Such as " + code(s.example) + "."

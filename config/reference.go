@@ -16,7 +16,7 @@ const referenceHead = `# edgeproxy: every setting with its default. What is left
 // has one origin, 127.0.0.1:9000. Optional sections are comments in it.
 func Reference() string {
 	c := sampleConfig()
-	w := newWriter(&c.src, true, func(s setting, _ string) inclusion {
+	w := newWriter(&c.src, true, func(s row, _ string) inclusion {
 		if s.optional {
 			return asComment
 		}
@@ -38,14 +38,14 @@ const starterHead = `# yaml-language-server: $schema=edgeproxy.schema.json
 func Starter() string {
 	c := sampleConfig()
 	basic := map[string]bool{} // paths of basic settings, and of the sections around them
-	c.table().walkNames("", func(path string, s setting) {
+	c.table().walkNames("", func(path string, s row) {
 		if s.basic {
 			for at := path; at != ""; at = parent(at) {
 				basic[at] = true
 			}
 		}
 	})
-	w := newWriter(&c.src, true, func(s setting, path string) inclusion {
+	w := newWriter(&c.src, true, func(s row, path string) inclusion {
 		if basic[pathPattern(path)] && !s.override {
 			return written
 		}

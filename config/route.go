@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"edgeproxy/internal/route/setting"
+)
 
 // Route sends the requests it matches to an origin.
 type Route struct {
@@ -8,7 +12,7 @@ type Route struct {
 	Match  Match
 	Origin string // the Name of one of Config.Origins; "" if the route has redirect or respond
 
-	ConnectTimeout, FirstByteTimeout, IdleTimeout time.Duration // 0 uses the origin's setting
+	ConnectTimeout, FirstByteTimeout, IdleTimeout time.Duration // 0 uses the origin's row
 
 	Inherited
 
@@ -18,14 +22,14 @@ type Route struct {
 
 	// These are in force: what the route's section leaves out has the value for all routes.
 	Admission Rule
-	Cache     Caching
+	Cache     setting.Caching
 	Compress  Compress
 	Rate      Rate
-	AccessLog RouteLog
-	ownRule   Rule    // what the route says itself; zero values are not said
-	ownCache  Caching // the same; the source knows what is said
-	ownRate   Rate    // likewise
-	ownLog    RouteLog
+	AccessLog setting.Log
+	ownRule   Rule            // what the route says itself; zero values are not said
+	ownCache  setting.Caching // the same; the source knows what is said
+	ownRate   Rate            // likewise
+	ownLog    setting.Log
 
 	ownInherited Inherited
 	ownCompress  Compress

@@ -65,7 +65,7 @@ func (t table) schema() object {
 }
 
 // schema returns the JSON Schema of a setting. Its description has the range and the default.
-func (s setting) schema() object {
+func (s row) schema() object {
 	out := s.value.schema()
 	about := s.about
 	if bounds := s.value.bounds(); bounds != "" {

@@ -1,8 +1,6 @@
 package config
 
-import (
-	"slices"
-)
+import "slices"
 
 // closest is Closest for a key as it may be written: in any case, with - for _.
 func closest(name string, words []string) string {

@@ -5,10 +5,10 @@ package config
 // ranges, defaults, flags, the reference file, the JSON Schema, the page of settings and
 // Changes all use it. Conditions between several settings are in validate.go and the files
 // of the sections.
-type table []setting
+type table []row
 
-// setting is one row of a table.
-type setting struct {
+// row is the row of one setting.
+type row struct {
 	name  string
 	value value
 	// live says that a reload applies the setting. Otherwise it takes a restart. It has no
@@ -33,22 +33,22 @@ type setting struct {
 }
 
 // live is a setting that a reload applies.
-func live(name string, v value, about string) setting {
-	return setting{name: name, value: v, about: about, live: true}
+func live(name string, v value, about string) row {
+	return row{name: name, value: v, about: about, live: true}
 }
 
 // restart is a setting whose change takes a restart.
-func restart(name string, v value, about string) setting {
-	return setting{name: name, value: v, about: about}
+func restart(name string, v value, about string) row {
+	return row{name: name, value: v, about: about}
 }
 
 // section is a section with a table of its own, which is made when something looks below the section.
-func section(name string, below func() table, about string) setting {
-	return setting{name: name, value: &group{bind: below}, about: about}
+func section(name string, below func() table, about string) row {
+	return row{name: name, value: &group{bind: below}, about: about}
 }
 
 // misplaced is a key that belongs elsewhere; want says where.
-func misplaced(name, want string) setting { return setting{name: name, value: misplacedKey{want}} }
+func misplaced(name, want string) row { return row{name: name, value: misplacedKey{want}} }
 
 // isMisplaced reports whether the key belongs elsewhere.
 func (t table) isMisplaced(name string) bool {
@@ -58,14 +58,14 @@ func (t table) isMisplaced(name string) bool {
 }
 
 // notSupported is a key that is reserved, but not supported yet.
-func notSupported(name string) setting { return setting{name: name, value: unsupported{}} }
+func notSupported(name string) row { return row{name: name, value: unsupported{}} }
 
-func (s setting) asOptional() setting  { s.optional = true; return s }
-func (s setting) asDependent() setting { s.dependent = true; return s }
-func (s setting) asRequired() setting  { s.required = true; return s }
-func (s setting) asBasic() setting     { s.basic = true; return s }
-func (s setting) asInline() setting    { s.inline = true; return s }
-func (s setting) asOverride() setting  { s.override, s.optional = true, true; return s }
+func (s row) asOptional() row  { s.optional = true; return s }
+func (s row) asDependent() row { s.dependent = true; return s }
+func (s row) asRequired() row  { s.required = true; return s }
+func (s row) asBasic() row     { s.basic = true; return s }
+func (s row) asInline() row    { s.inline = true; return s }
+func (s row) asOverride() row  { s.override, s.optional = true, true; return s }
 
 // asRestart returns t with every setting as one that takes a restart.
 func (t table) asRestart() table {
@@ -76,22 +76,22 @@ func (t table) asRestart() table {
 }
 
 // liveWhere makes some changes of the setting such that a reload applies them.
-func (s setting) liveWhere(is func(from, to string) bool) setting { s.mayBeLive = is; return s }
+func (s row) liveWhere(is func(from, to string) bool) row { s.mayBeLive = is; return s }
 
 // isLive reports whether a reload applies a change of the setting from one text to another.
-func (s setting) isLive(from, to string) bool {
+func (s row) isLive(from, to string) bool {
 	return s.live || s.mayBeLive != nil && s.mayBeLive(from, to)
 }
 
 // withExample gives the setting an example in YAML.
-func (s setting) withExample(example string) setting { s.example = example; return s }
+func (s row) withExample(example string) row { s.example = example; return s }
 
 // withFlag gives the setting a flag of the command line.
-func (s setting) withFlag(flag, help string) setting { s.flag, s.flagHelp = flag, help; return s }
+func (s row) withFlag(flag, help string) row { s.flag, s.flagHelp = flag, help; return s }
 
 // isDocumented reports whether documents and files show the setting. Misplaced and unsupported
 // keys only have an error.
-func (s setting) isDocumented() bool {
+func (s row) isDocumented() bool {
 	switch s.value.(type) {
 	case misplacedKey, unsupported:
 		return false
@@ -155,13 +155,13 @@ func overlaid[T any](top T, own *T, of func(*T) table, src *source, path string)
 }
 
 // find returns the setting with the name.
-func (t table) find(name string) (setting, bool) {
+func (t table) find(name string) (row, bool) {
 	for _, s := range t {
 		if s.name == name {
 			return s, true
 		}
 	}
-	return setting{}, false
+	return row{}, false
 }
 
 // withDefaults returns a new T that has the defaults of its table.

@@ -123,7 +123,7 @@ func (unsupported) read(d *decoder) func(node) { return misplacedKey{notYet}.rea
 
 // flow returns the settings on one line, without those that have their defaults.
 func (t table) flow(src *source, path string) string {
-	return t.flowOf(src, path, func(s setting, at string) bool {
+	return t.flowOf(src, path, func(s row, at string) bool {
 		if s.override {
 			return src.given(at)
 		}
@@ -133,10 +133,10 @@ func (t table) flow(src *source, path string) string {
 
 // flowGiven is flow with the settings that were given.
 func (t table) flowGiven(src *source, path string) string {
-	return t.flowOf(src, path, func(_ setting, at string) bool { return src.given(at) })
+	return t.flowOf(src, path, func(_ row, at string) bool { return src.given(at) })
 }
 
-func (t table) flowOf(src *source, path string, shown func(s setting, at string) bool) string {
+func (t table) flowOf(src *source, path string, shown func(s row, at string) bool) string {
 	var parts []string
 	for _, s := range t {
 		at := child(path, s.name)

@@ -1,8 +1,6 @@
 package config
 
-import (
-	"strings"
-)
+import "strings"
 
 // validator checks what the values of a Config mean.
 type validator struct {

@@ -30,28 +30,26 @@ func (d *decoder) secret(dst *Secret) func(node) {
 	}
 }
 
-// word reads one of words. Those in later are reserved, but not supported yet.
-func word[T ~string](d *decoder, dst *T, words []T, later ...T) func(node) {
+// word reads one of words and returns its index, -1 after an error.
+func word(d *decoder, n node, words []string) int {
 	want := "must be " + oneOf(words)
-	return func(n node) {
-		s, _, ok := d.scalar(n, want)
-		switch {
-		case !ok:
-		case slices.Contains(words, T(s)):
-			*dst = T(s)
-		case slices.Contains(words, otherSeparator(T(s))): // second_hit is second-hit
-			*dst = otherSeparator(T(s))
-		case slices.Contains(later, T(s)):
-			d.fail(n.path, notYet+", "+want)
-		default:
-			d.fail(n.path, want)
-		}
+	s, _, ok := d.scalar(n, want)
+	if !ok {
+		return -1
 	}
+	i := slices.Index(words, s)
+	if i < 0 {
+		i = slices.Index(words, otherSeparator(s)) // second_hit is second-hit
+	}
+	if i < 0 {
+		d.fail(n.path, want)
+	}
+	return i
 }
 
 // otherSeparator returns w with - for _, or _ for -: keys have the one, and some words the other.
-func otherSeparator[T ~string](w T) T {
-	return T(strings.Map(func(r rune) rune {
+func otherSeparator(w string) string {
+	return strings.Map(func(r rune) rune {
 		switch r {
 		case '-':
 			return '_'
@@ -59,11 +57,11 @@ func otherSeparator[T ~string](w T) T {
 			return '-'
 		}
 		return r
-	}, string(w)))
+	}, w)
 }
 
 // oneOf lists words as a sentence does.
-func oneOf[T ~string](words []T) string {
+func oneOf(words []string) string {
 	var b strings.Builder
 	for i, w := range words {
 		switch {
@@ -73,7 +71,7 @@ func oneOf[T ~string](words []T) string {
 		default:
 			b.WriteString(", ")
 		}
-		b.WriteString(string(w))
+		b.WriteString(w)
 	}
 	return b.String()
 }

@@ -4,7 +4,7 @@ import "regexp"
 
 // walkNames calls f for every setting of the format, with its path as documents write it:
 // routes[].match.hosts, origins.*.servers[].url.
-func (t table) walkNames(path string, f func(path string, s setting)) {
+func (t table) walkNames(path string, f func(path string, s row)) {
 	for _, s := range t {
 		if !s.isDocumented() {
 			continue
@@ -23,7 +23,7 @@ func (t table) walkNames(path string, f func(path string, s setting)) {
 }
 
 // walk calls f for every setting of this configuration, with its path in the file.
-func (t table) walk(path string, f func(path string, s setting)) {
+func (t table) walk(path string, f func(path string, s row)) {
 	for _, s := range t {
 		if !s.isDocumented() {
 			continue

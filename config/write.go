@@ -9,7 +9,7 @@ import (
 type writer struct {
 	src      *source
 	comments bool // write a comment on each setting
-	include  func(s setting, path string) inclusion
+	include  func(s row, path string) inclusion
 	note     func(path string) string // a comment behind the element of a list at path; "" is none
 
 	out           strings.Builder
@@ -32,7 +32,7 @@ const (
 	lastColumn    = 130
 )
 
-func newWriter(src *source, comments bool, of func(s setting, path string) inclusion) *writer {
+func newWriter(src *source, comments bool, of func(s row, path string) inclusion) *writer {
 	return &writer{src: src, comments: comments, include: of, commentIndent: -1, note: func(string) string { return "" }}
 }
 
@@ -55,7 +55,7 @@ func (w *writer) table(t table, path string, indent int) {
 	}
 }
 
-func (w *writer) setting(s setting, path string, indent int) {
+func (w *writer) setting(s row, path string, indent int) {
 	of := leftOut
 	if s.isDocumented() {
 		of = w.include(s, path)
@@ -89,12 +89,12 @@ func (w *writer) setting(s setting, path string, indent int) {
 }
 
 // value returns the value of a setting on one line.
-func (w *writer) value(s setting, path string) string {
+func (w *writer) value(s row, path string) string {
 	if w.comments && s.optional && s.example != "" {
 		return s.example
 	}
 	if g, ok := s.value.(*group); ok { // with its defaults too
-		return g.settings().flowOf(w.src, path, func(s setting, at string) bool { return w.include(s, at) != leftOut })
+		return g.settings().flowOf(w.src, path, func(s row, at string) bool { return w.include(s, at) != leftOut })
 	}
 	return s.value.text(w.src, path)
 }
@@ -145,7 +145,7 @@ func (w *writer) line(indent int, text, comment string) {
 
 // comment returns the reference file's comment on the setting: the allowed words, the first
 // sentence of about, the range, and an example.
-func (s setting) comment() string {
+func (s row) comment() string {
 	first, _, _ := strings.Cut(s.about, ". ")
 	out := strings.TrimSuffix(first, ".")
 	if c, ok := s.value.(interface{ choices() string }); ok && c.choices() != "" {

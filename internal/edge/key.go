@@ -10,12 +10,6 @@ import (
 	"edgeproxy/internal/route/cachekey"
 )
 
-func keyRules(k config.Key) (*cachekey.Rules, error) {
-	return cachekey.New(cachekey.Options{
-		IgnoreQuery: k.IgnoreQuery, OnlyQuery: k.OnlyQuery, SortQuery: k.SortQuery, Headers: k.Headers, Cookies: k.Cookies,
-	})
-}
-
 // keyFaults checks the top-level key rules and, if they are valid, the effective
 // ones of each route.
 func keyFaults(c *config.Config) config.Errors {
@@ -29,8 +23,8 @@ func keyFaults(c *config.Config) config.Errors {
 	return faults
 }
 
-func keyFaultsAt(c *config.Config, path string, k config.Key) (faults config.Errors) {
-	_, err := keyRules(k)
+func keyFaultsAt(c *config.Config, path string, k cachekey.Options) (faults config.Errors) {
+	_, err := cachekey.New(k)
 	for _, e := range joinedErrors[*cachekey.RuleError](err) {
 		at := path + "." + e.Rule
 		names := map[string][]string{

@@ -10,9 +10,6 @@ import (
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/basicauth"
@@ -126,10 +123,6 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, err
 		}
-		key, err := keyRules(r.Cache.Key)
-		if err != nil {
-			return nil, fmt.Errorf("route %s: %w", r.Name, err)
-		}
 		request, response, generated, err := headerRules(r.Headers)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
@@ -152,17 +145,9 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(r, &to.config), Answer: answer, Access: access,
 			Name: r.Name, Match: matchOf(&r.Match),
 			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: rule,
-			Bypass:  bypass(r.Cache.Bypass),
-			Request: request, Response: response, Generated: generated, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies, KeepCookies: r.Cache.KeepCookies,
-			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
-			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
-			SliceBytes:   int64(r.Cache.Slice),
-			Compress:     compressRules(&r.Compress),
-			TagFields:    purge.NewTagFields(r.Cache.TagFields...),
-			SendTags:     r.Cache.SendTags,
-			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
-			NoCache: !r.Cache.Enabled, NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
-			Unlogged: unlogged(r.AccessLog), Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
+			Request: request, Response: response, Generated: generated, UnusualNames: r.UnusualNames,
+			AnyLanguageOrder: c.Cache.AnyLanguageOrder, Caching: r.Cache, AllowAmbiguousPath: r.AllowAmbiguousPath,
+			Compress: compressRules(&r.Compress), Log: r.AccessLog, Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
 		})
 	}
 	return routes, nil
@@ -188,51 +173,6 @@ func rewriteRule(r *config.Route, to *config.Origin) *rewrite.Rule {
 	return rewrite.New(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
 }
 
-func cachingOptions(c config.Caching) rfc9111.Options {
-	return rfc9111.Options{
-		DefaultTTL: c.DefaultTTL, ForcedTTL: c.ForceTTL, TTLByStatus: c.TTLByStatus,
-		Heuristic:   rfc9111.Heuristic{Fraction: c.Heuristic.Fraction, MaxTTL: c.Heuristic.MaxTTL},
-		BoundErrors: true, ErrorMaxTTL: c.ErrorMaxTTL,
-		SetCookie: setCookie(c.SetCookie), SurrogateControl: c.SurrogateControl,
-		Stale: rfc9111.Stale{
-			OriginFailure: c.Stale.OriginFailure, IfError: c.Stale.IfError,
-			WhileRevalidate: c.Stale.WhileRevalidate, Keep: c.Stale.Keep,
-		},
-	}
-}
-
-func bypass(b config.Bypass) proxy.Bypass {
-	out := proxy.Bypass{Cookies: b.Cookies}
-	for _, name := range b.Headers {
-		out.Headers = append(out.Headers, field.Canonical(name))
-	}
-	return out
-}
-
-func invalidation(i config.Invalidate) proxy.Invalidation {
-	switch i {
-	case config.InvalidateSameURL:
-		return proxy.InvalidateSameURL
-	case config.InvalidateNone:
-		return proxy.InvalidateNone
-	default:
-		return proxy.InvalidateUnsafe
-	}
-}
-
-func setCookie(s config.SetCookie) rfc9111.SetCookie {
-	switch s {
-	case config.SetCookieShared:
-		return rfc9111.SetCookieShared
-	case config.SetCookieStrip:
-		return rfc9111.SetCookieStrip
-	case config.SetCookieStore:
-		return rfc9111.SetCookieStore
-	default:
-		return rfc9111.SetCookieRefuse
-	}
-}
-
 func countedHosts(patterns []config.HostPattern) (out []proxy.CountedHost) {
 	for i, h := range hosts(patterns) {
 		out = append(out, proxy.CountedHost{Label: patterns[i].String(), Host: h})
@@ -254,7 +194,7 @@ func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {
 		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
 		Challenge: e.challenge(), NothingStored: e.disk != nil && e.disk.Complete() && e.disk.Stats().Segments == 0,
-		AccessLog: e.access, Spans: e.spans, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{WithoutRoutes: !e.config.Metrics.RouteLabel}),
+		AccessLog: e.access, Spans: e.spans, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{RouteLabel: e.config.Metrics.RouteLabel}),
 	}
 	if e.peers != nil {
 		o.PeerOf = e.peers.Of
@@ -272,7 +212,7 @@ func liveOptions(from *live) proxy.Live {
 		ReadIdleTimeout: l.ReadIdleTimeout, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdleTimeout: l.UpgradeIdleTimeout,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow, PurgeToken: from.purges,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
-		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
+		LogFormat: logFormat(&c.AccessLog), LogSample: c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
 		Top: proxy.TopOptions{Entries: c.Metrics.Top.Entries, Window: c.Metrics.Top.Window}, CountedHosts: countedHosts(c.Metrics.Hosts),
 	}
 }
@@ -289,12 +229,4 @@ func logFormat(a *config.AccessLog) *accesslog.Format {
 	case config.LogJSON:
 	}
 	return nil
-}
-
-// unlogged returns the share of a route's requests, 0 to 1, that are not logged.
-func unlogged(r config.RouteLog) float64 {
-	if !r.Enabled {
-		return 1
-	}
-	return 1 - r.Sample
 }

@@ -80,7 +80,7 @@ var descs = []*prometheus.Desc{
 
 // Describe sends the description of every metric.
 func (c collector) Describe(out chan<- *prometheus.Desc) {
-	e := emitter{withoutRoutes: c.m.options.WithoutRoutes}
+	e := emitter{routeLabel: c.m.options.RouteLabel}
 	for _, d := range descs {
 		d, _ = e.labelled(d, nil)
 		out <- d
@@ -89,7 +89,7 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect sends the value of every metric.
 func (c collector) Collect(out chan<- prometheus.Metric) {
-	e := emitter{out, c.m.options.WithoutRoutes}
+	e := emitter{out, c.m.options.RouteLabel}
 	for _, r := range c.m.shown() {
 		e.route(r)
 	}
@@ -101,15 +101,15 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 
 // emitter sends values.
 type emitter struct {
-	out           chan<- prometheus.Metric
-	withoutRoutes bool
+	out        chan<- prometheus.Metric
+	routeLabel bool
 }
 
 // labelled returns what d and its labels are where there are no routes, else both.
 func (e emitter) labelled(d *prometheus.Desc, labels []string) (*prometheus.Desc, []string) {
 	bare := ofAll[d]
 	switch {
-	case !e.withoutRoutes || bare == nil:
+	case e.routeLabel || bare == nil:
 		return d, labels
 	case len(labels) == 0:
 		return bare, nil

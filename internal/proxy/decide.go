@@ -185,8 +185,8 @@ func (p *Proxy) findRoute(x *exchange) bool {
 
 // dropIgnored forgets what the request asks for and the route takes no notice of.
 func (x *routed) dropIgnored() {
-	x.request.NoStore = x.request.NoStore && !x.route.IgnoreNoStore
-	x.asks.upgrade = x.asks.upgrade && !x.route.NoUpgrades
+	x.request.NoStore = x.request.NoStore && x.route.HonorNoStore
+	x.asks.upgrade = x.asks.upgrade && x.route.Upgrades
 }
 
 // bypass says why the cache is not asked at all, None if it is. Such a request
@@ -198,7 +198,7 @@ func (x *routed) bypass() (reason.Reason, forward) {
 		return reason.Method, fwdMethod
 	case a.body:
 		return reason.RequestBody, fwdRequest
-	case x.route.NoCache:
+	case !x.route.Caching.Enabled:
 		return reason.Bypass, fwdBypass
 	case x.request.NoStore:
 		return reason.RequestNoStore, fwdRequest
@@ -206,7 +206,7 @@ func (x *routed) bypass() (reason.Reason, forward) {
 		return reason.Upgrade, fwdRequest
 	case x.target.Ambiguous && !x.route.AllowAmbiguousPath:
 		return reason.AmbiguousPath, fwdBypass
-	case x.uses&usesBypass != 0 && x.route.Bypass.holds(x):
+	case x.uses&usesBypass != 0 && x.bypasses():
 		return reason.Bypass, fwdBypass
 	case a.cookie && x.ambiguousCookies():
 		return reason.AmbiguousCookie, fwdBypass

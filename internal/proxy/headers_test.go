@@ -14,7 +14,7 @@ import (
 func exchangeOf(t testing.TB, head string) *exchange {
 	t.Helper()
 	x := received(t, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n")
-	x.route = &route{Route: &Route{Key: &cachekey.Rules{}}}
+	x.route = &route{Route: &Route{}, Key: &cachekey.Rules{}}
 	return x
 }
 

@@ -38,7 +38,7 @@ func TestInterimResponseIsForwardedWithoutWhatEndsHere(t *testing.T) {
 
 // tagRoute is a route whose tags are in two fields.
 func tagRoute() *route {
-	return &route{Route: &Route{TagFields: purge.NewTagFields("Surrogate-Key", "Cache-Tag")}}
+	return &route{Route: &Route{}, tags: purge.NewTagFields("Surrogate-Key", "Cache-Tag")}
 }
 
 // TestInterimResponsesComeThroughAFlightInOrder, all of them before relay returns.

@@ -5,22 +5,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
-)
-
-// Invalidation says what the cache forgets when a request by an unsafe method has succeeded. A
-// client chooses its method, so each client can have these things forgotten: those of its URL,
-// and those that it can make an origin name.
-type Invalidation uint8
-
-// The kinds of Invalidation.
-const (
-	// InvalidateUnsafe forgets the URL of the request and those of its origin that
-	// Location and Content-Location name (RFC 9111 section 4.4), and groups (RFC 9875).
-	InvalidateUnsafe Invalidation = iota
-	// InvalidateSameURL forgets the URL of the request.
-	InvalidateSameURL
-	// InvalidateNone forgets nothing.
-	InvalidateNone
+	"edgeproxy/internal/route/setting"
 )
 
 // invalidationCause says why something was forgotten. It is the label of a metric.
@@ -64,15 +49,15 @@ func (p *Proxy) invalidate(x *exchange, resp *origin.Response) (marks uint64) {
 
 func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) (done forgotten) {
 	kind, count := x.route.Invalidate, &x.route.metrics.invalidations
-	if kind == InvalidateUnsafe {
+	if kind == setting.InvalidateUnsafe {
 		done.marks = p.invalidateGroups(x, resp)
 	}
-	if kind == InvalidateNone || !rfc9111.Invalidates(string(x.method), resp.Status) {
+	if kind == setting.InvalidateNone || !rfc9111.Invalidates(string(x.method), resp.Status) {
 		return done
 	}
 	p.invalidateURL(x.scheme, x.host, x.target, &done)
 	count[causeTarget].Add(1)
-	if kind == InvalidateSameURL {
+	if kind == setting.InvalidateSameURL {
 		return done
 	}
 	location, uri := "", x.uri()

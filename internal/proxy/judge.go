@@ -139,7 +139,7 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 
 // storable applies RFC 9111, and a law of this proxy: a body must prove that it is whole.
 func (p *Proxy) storable(j *job, resp *origin.Response, h *outcome) reason.Reason {
-	v := rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching)
+	v := rfc9111.Judge(j.facts, responseFacts(resp), j.route.Options)
 	h.policy, h.age, h.strip = v.Policy, v.Age, v.Strip
 	h.policy.TagWeakened = resp.TagWeakened
 	if v.Why == reason.None && !resp.Body.Framed() {

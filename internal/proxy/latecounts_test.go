@@ -13,9 +13,12 @@ import (
 // name again by then.
 func TestLateCountsOfARouteWithoutSeriesGoNowhere(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := NewMetrics(registry, MetricsOptions{})
+	m := NewMetrics(registry, MetricsOptions{RouteLabel: true})
 	inForce := func(name string) *route {
-		r := newRoute(&Route{Name: name}, m)
+		r, err := newRoute(&Route{Name: name}, m)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m.inForce([]*route{r})
 		return r
 	}

@@ -20,11 +20,13 @@ import (
 
 // logged reports whether x is among the requests that the access log has.
 func (x *routed) logged() bool {
-	out := x.settings.Unlogged
+	share := x.settings.LogSample
 	if x.route != nil {
-		out = x.route.Unlogged
+		if share = x.route.Log.Sample; !x.route.Log.Enabled {
+			return false
+		}
 	}
-	return out <= 0 || out < 1 && rand.Float64() >= out //nolint:gosec // a sample is no secret
+	return share >= 1 || share > 0 && rand.Float64() < share //nolint:gosec // a sample is no secret
 }
 
 func (p *Proxy) log(x *exchange, status int, duration time.Duration) {

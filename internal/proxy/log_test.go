@@ -1,6 +1,10 @@
 package proxy
 
-import "testing"
+import (
+	"testing"
+
+	"edgeproxy/internal/route/setting"
+)
 
 // The bounds are eleven standard deviations away.
 func TestAccessLogLeavesOutTheShareOfItsRoute(t *testing.T) {
@@ -17,11 +21,15 @@ func TestAccessLogLeavesOutTheShareOfItsRoute(t *testing.T) {
 			t.Errorf("got %d of %d requests logged, want %d to %d", logged, requests, least, most)
 		}
 	}
-	all := &settings{}
-	some := &settings{Live: Live{Unlogged: 0.75}}
-	f(&exchange{routed: routed{incoming: incoming{settings: all}}}, requests, requests)
-	f(&exchange{routed: routed{incoming: incoming{settings: some}}}, 2000, 3000)
-	f(&exchange{routed: routed{incoming: incoming{settings: some}, route: &route{Route: &Route{}}}}, requests, requests)
-	f(&exchange{routed: routed{incoming: incoming{settings: all}, route: &route{Route: &Route{Unlogged: 0.75}}}}, 2000, 3000)
-	f(&exchange{routed: routed{incoming: incoming{settings: all}, route: &route{Route: &Route{Unlogged: 1}}}}, 0, 0)
+	all, some := &settings{Live: Live{LogSample: 1}}, &settings{Live: Live{LogSample: 0.25}}
+	of := func(l setting.Log) *route { return &route{Route: &Route{Log: l}} }
+	by := func(s *settings, r *route) *exchange {
+		return &exchange{routed: routed{incoming: incoming{settings: s}, route: r}}
+	}
+	f(by(all, nil), requests, requests)
+	f(by(some, nil), 2000, 3000)
+	f(by(some, of(setting.Log{Enabled: true, Sample: 1})), requests, requests)
+	f(by(all, of(setting.Log{Enabled: true, Sample: 0.25})), 2000, 3000)
+	f(by(all, of(setting.Log{Enabled: true})), 0, 0)
+	f(by(all, of(setting.Log{Sample: 1})), 0, 0)
 }

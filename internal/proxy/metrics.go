@@ -56,12 +56,12 @@ type Metrics struct {
 	gone departed // what those counted that have no series any more
 
 	options MetricsOptions
-	sums    *routeMetrics // with WithoutRoutes: the series of those in gone; guarded by mu
+	sums    *routeMetrics // without RouteLabel: the series of those in gone; guarded by mu
 }
 
-// MetricsOptions say what is shown. The zero value shows all.
+// MetricsOptions say what is shown.
 type MetricsOptions struct {
-	WithoutRoutes bool // series have no label route, and are of all routes together
+	RouteLabel bool // series are of each route, by the label route; otherwise of all routes together
 }
 
 // routeMetrics are the counters of one route. A scrape during a request may see
@@ -148,7 +148,7 @@ func (m *Metrics) all() ([]*routeMetrics, departed) {
 
 // shown returns what series there are of: each route, or all together.
 func (m *Metrics) shown() []*routeMetrics {
-	if !m.options.WithoutRoutes {
+	if m.options.RouteLabel {
 		routes, _ := m.all()
 		return routes
 	}

@@ -18,7 +18,7 @@ func (c *parityCase) checkCookies(t *testing.T, a, b []string) {
 	for reader, read := range cookieReaders {
 		inA, inB := read(a), read(b)
 		for _, name := range []string{"lang", "s", "the_lang"} {
-			keyed := readsAll || c.route.Key.Reads("Cookie") && c.keysCookie(name)
+			keyed := readsAll || c.key.Reads("Cookie") && c.keysCookie(name)
 			if keyed && !slices.Equal(inA[name], inB[name]) {
 				t.Errorf("%s\none key, and by %s the cookie %s is %q and %q", c, reader, name, inA[name], inB[name])
 			}
@@ -37,7 +37,7 @@ func (c *parityCase) checkCookies(t *testing.T, a, b []string) {
 // differs.
 func (c *parityCase) keysCookie(name string) bool {
 	key := func(cookie string) string {
-		return string(c.route.Key.AppendSelectors(nil, func(field string) [][]byte {
+		return string(c.key.AppendSelectors(nil, func(field string) [][]byte {
 			if field == "Cookie" {
 				return [][]byte{[]byte(cookie)}
 			}

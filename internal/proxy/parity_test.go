@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -25,6 +26,7 @@ import (
 // parityCase is a route, what its responses vary by, and two requests.
 type parityCase struct {
 	route   Route
+	key     *cachekey.Rules
 	vary    []string
 	trusted [2]bool
 	targets [2]string
@@ -40,8 +42,9 @@ func (c *parityCase) exchangeFor(i int, hasher cache.Hasher) (x *exchange, key s
 		return nil, ""
 	}
 	x = newExchange()
+	c.route.Caching.Enabled, c.route.HonorNoStore, c.route.Upgrades = true, true, true
 	x.uses = c.route.usesAlone()
-	x.req, x.route, x.scheme = r, &route{Route: &c.route, cookies: cachekey.NewCookieFilter(c.route.StripCookies, c.route.KeepCookies, c.route.Bypass.Cookies, c.route.Key)}, schemePlain
+	x.req, x.route, x.scheme = r, &route{Route: &c.route, Key: c.key, cookies: cachekey.NewCookieFilter(c.route.StripCookies, c.route.KeepCookies, c.route.Bypass.Cookies, c.key)}, schemePlain
 	if x.readFields(); x.asks.authorization || x.asks.body {
 		return nil, ""
 	}
@@ -87,7 +90,7 @@ func (c *parityCase) check(t *testing.T) (shared bool) {
 	sentA, sentB := a.endToEndFields(dropRangeAndConditions), b.endToEndFields(dropRangeAndConditions)
 	names := slices.Clone(c.vary)
 	for _, name := range parityNames {
-		if canonical := field.Canonical(name); canonical != "Cookie" && c.route.Key.Reads(canonical) {
+		if canonical := field.Canonical(name); canonical != "Cookie" && c.key.Reads(canonical) {
 			names = append(names, canonical)
 		}
 	}
@@ -137,7 +140,7 @@ func asCGI(l field.List, name string) string {
 
 func (c *parityCase) String() string {
 	return fmt.Sprintf("Vary %q, rules %+v, bypass %q, strip %q, unusual %v, any order %v, trusted %v\n%s\n%q\n%s\n%q",
-		c.vary, *c.route.Key, c.route.Bypass, c.route.StripCookies, c.route.UnusualNames, c.route.AnyLanguageOrder, c.trusted,
+		c.vary, *c.key, c.route.Bypass, c.route.StripCookies, c.route.UnusualNames, c.route.AnyLanguageOrder, c.trusted,
 		c.targets[0], c.heads[0], c.targets[1], c.heads[1])
 }
 
@@ -241,7 +244,7 @@ func (r *recipe) parityCase() *parityCase {
 	if err != nil {
 		panic(err)
 	}
-	c.route.Key = key
+	c.key = key
 	c.route.Bypass.Cookies = r.some([]string{"session", "wp_*"}, 1)
 	c.route.StripCookies = r.some([]string{"_ga*", "s"}, 2)
 	c.route.UnusualNames = r.below(4) == 1
@@ -319,7 +322,7 @@ func TestUsualClientsShareVariants(t *testing.T) {
 	}
 	f := func(same bool, a, b string) {
 		t.Helper()
-		c := &parityCase{route: Route{Key: &cachekey.Rules{}}, vary: []string{"Accept-Encoding", "Accept-Language", "Cookie", "User-Agent"}, targets: [2]string{"/", "/"}, heads: [2]string{a, b}}
+		c := &parityCase{key: &cachekey.Rules{}, vary: []string{"Accept-Encoding", "Accept-Language", "Cookie", "User-Agent"}, targets: [2]string{"/", "/"}, heads: [2]string{a, b}}
 		_, keyA := c.exchangeFor(0, hasher)
 		_, keyB := c.exchangeFor(1, hasher)
 		if (keyA == keyB) != same {
@@ -343,17 +346,20 @@ func TestCookiesThatShareAreReadAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared := 0
-	for _, route := range []Route{
-		{Key: keyed},
-		{Key: keyed, StripCookies: cachekey.CookieNames{"s", "_ga*"}},
-		{Key: keyed, StripCookies: cachekey.CookieNames{"*"}},
-		{Key: keyed, KeepCookies: cachekey.CookieNames{"s"}},
-		{Key: &cachekey.Rules{}, KeepCookies: cachekey.CookieNames{"lang"}, Bypass: Bypass{Cookies: cachekey.CookieNames{"s"}}},
-		{Key: &cachekey.Rules{}, Bypass: Bypass{Cookies: cachekey.CookieNames{"lang"}}},
+	for _, by := range []struct {
+		key     *cachekey.Rules
+		caching setting.Caching
+	}{
+		{keyed, setting.Caching{}},
+		{keyed, setting.Caching{StripCookies: cachekey.CookieNames{"s", "_ga*"}}},
+		{keyed, setting.Caching{StripCookies: cachekey.CookieNames{"*"}}},
+		{keyed, setting.Caching{KeepCookies: cachekey.CookieNames{"s"}}},
+		{&cachekey.Rules{}, setting.Caching{KeepCookies: cachekey.CookieNames{"lang"}, Bypass: setting.Bypass{Cookies: cachekey.CookieNames{"s"}}}},
+		{&cachekey.Rules{}, setting.Caching{Bypass: setting.Bypass{Cookies: cachekey.CookieNames{"lang"}}}},
 	} {
 		for _, a := range parityValues["Cookie"] {
 			for _, b := range parityValues["Cookie"] {
-				c := &parityCase{route: route, targets: [2]string{"/", "/"}, heads: [2]string{"Cookie: " + a + "\r\n", "Cookie: " + b + "\r\n"}}
+				c := &parityCase{key: by.key, route: Route{Caching: by.caching}, targets: [2]string{"/", "/"}, heads: [2]string{"Cookie: " + a + "\r\n", "Cookie: " + b + "\r\n"}}
 				if c.check(t) && a != b {
 					shared++
 				}

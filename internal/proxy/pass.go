@@ -53,7 +53,7 @@ func (p *Proxy) pass(x *exchange) {
 
 // maySavePost reports whether x is a POST whose answer may serve later GETs, which have the same route.
 func (x *routed) maySavePost() bool {
-	return x.route.StorePosts && !x.route.NoCache && string(x.method) == "POST" && x.routeAt(x.path, []byte("GET")) == x.route
+	return x.route.StorePostAnswers && x.route.Caching.Enabled && string(x.method) == "POST" && x.routeAt(x.path, []byte("GET")) == x.route
 }
 
 // invalidateBeside is invalidate, whose marks do not reach the answer itself, unless somebody else has purged meanwhile.
@@ -82,7 +82,7 @@ func (p *Proxy) storePostAnswer(x *exchange, f *fill, resp *origin.Response) boo
 		return false
 	}
 	f.facts.URI = x.uri()
-	if rfc9111.Judge(f.facts, responseFacts(resp), f.route.Caching).Why != reason.None {
+	if rfc9111.Judge(f.facts, responseFacts(resp), f.route.Options).Why != reason.None {
 		return false
 	}
 	if !p.knowsVariant(&f.job, resp) {

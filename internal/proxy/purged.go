@@ -154,7 +154,7 @@ func (p *Proxy) tags(j *job, others []uint64, h field.List) []uint64 {
 
 // tagsOf is tags for a response to u by the fields of route r.
 func (p *Proxy) tagsOf(u purge.URL, others []uint64, h field.List, r *route) []uint64 {
-	tags := p.Purges.AppendTags(slices.Clone(others), h, r.TagFields)
+	tags := p.Purges.AppendTags(slices.Clone(others), h, r.tags)
 	for _, group := range rfc9111.Groups(h) {
 		tags = p.Purges.AppendGroup(tags, u.Scheme, u.Host, group)
 	}
@@ -181,5 +181,5 @@ func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
 
 // isTagField reports whether the field is between origin and cache alone. A nil r has none.
 func (r *route) isTagField(name string) bool {
-	return r != nil && r.TagFields.Has(name)
+	return r != nil && r.tags.Has(name)
 }

@@ -3,13 +3,13 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy/compress"
@@ -18,6 +18,7 @@ import (
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/route/routing"
+	"edgeproxy/internal/route/setting"
 )
 
 // Route says what happens to the requests it matches.
@@ -47,22 +48,9 @@ type Route struct {
 	// HostHeader is what the origin gets as Host; "" is the client's.
 	HostHeader string
 	Rule       admission.Rule
-	// Caching are the operator's choices within RFC 9111. HonorRequest obeys the
-	// Cache-Control of requests (section 5.2.1); only-if-cached is always obeyed.
-	Caching      rfc9111.Options
-	HonorRequest bool
-	// IgnoreNoStore ignores a request's no-store, which else makes it pass by the cache.
-	IgnoreNoStore bool
-	// StorePosts lets the answer to a POST serve later GETs where it says that it may, and where
-	// they have this route.
-	StorePosts bool
-	// NoCache has all requests pass by the cache: nothing is looked up, stored or shared, not even
-	// a fetch, and nothing is a sighting.
-	NoCache bool
-	// NoUpgrades answers a request as if it had not asked for another protocol.
-	NoUpgrades bool
-	// Invalidate is what unsafe methods make the cache forget.
-	Invalidate Invalidation
+	// Caching is what is stored, under which key, and for how long. Its SliceBytes are at most MaxObjectBytes of the Proxy, and its Key
+	// may name fields that KeyableHeader reports.
+	setting.Caching
 	// AnyLanguageOrder says that the order in Accept-Language does not count. It has no
 	// meaning of its own (RFC 9110 section 12.5.4), but some origins take it for one.
 	AnyLanguageOrder bool
@@ -73,33 +61,14 @@ type Route struct {
 	Request, Response fieldrules.Rules
 	// Generated are the rules for the fields of our own answers to requests of the route, errors included. They are made by fieldrules.ForGenerated.
 	Generated fieldrules.Rules
-	// Unlogged is the share, 0 to 1, of the requests that the access log does not have.
-	Unlogged float64
+	// Log says which requests have a line in the access log.
+	Log setting.Log
 	// UnusualNames lets request fields through whose name has other than letters, digits
 	// and hyphens in it.
 	UnusualNames bool
-	// SliceBytes is the size of the slices that large objects are fetched and stored in;
-	// 0 fetches them whole. At most MaxObjectBytes of the Proxy.
-	SliceBytes int64
 	// Compress says which responses of the origin are compressed; nil is none. It is off with SliceBytes: a slice has to be of
 	// bytes that the origin knows.
 	Compress *compress.Rules
-	Bypass   Bypass
-	// StripCookies names cookies that are taken out of all requests, also of those that
-	// pass by the cache.
-	StripCookies cachekey.CookieNames
-	// KeepCookies names the only cookies that are not taken out. At most one of the two has a name. Cookies that Bypass or Key
-	// names stay in any case.
-	KeepCookies cachekey.CookieNames
-	// Key says what forms the key besides; nil is nothing. Its header rules may name
-	// what KeyableHeader reports.
-	Key *cachekey.Rules
-	// TagFields are the fields of responses whose values are tags. They end here. SendTags forwards them to trusted proxies, so that
-	// caches in front of this one can be purged by them.
-	TagFields purge.TagFields
-	SendTags  bool
-	// NoVarySearch lets responses say that other queries of their path mean the same.
-	NoVarySearch bool
 	// Rate is how often one client may ask, of what this route matches.
 	Rate rate.Limit
 	// AllowAmbiguousPath lets targets with encoded slashes, dot segments and the
@@ -110,11 +79,13 @@ type Route struct {
 // route is a Route with its counters.
 type route struct {
 	*Route
+	Key       *cachekey.Rules // of the Key of Route
 	metrics   *routeMetrics
 	uses      uses
 	answer    *ownAnswer            // nil: the origin is asked
 	generated fieldrules.Lines      // the fields of texts and pages of ours
 	cookies   cachekey.CookieFilter // StripCookies or KeepCookies
+	tags      purge.TagFields       // of TagFields
 	// identifies says that each request has an id; see RequestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
@@ -123,27 +94,38 @@ type route struct {
 	encoders  *clientSlots // one client's slots, among all routes
 }
 
-func newRoute(r *Route, m *Metrics) *route {
+func newRoute(r *Route, m *Metrics) (*route, error) {
 	own := *r
-	if own.Key == nil {
-		own.Key = &cachekey.Rules{}
+	key, err := cachekey.New(own.Key)
+	if err != nil {
+		return nil, fmt.Errorf("route %s: %w", r.Name, err)
 	}
 	if own.Access.Users != nil {
 		own.Request.Rules = own.Request.Dropping("Authorization") // it was for us
 	}
 	own.NoVarySearch = own.NoVarySearch && len(own.Fields)+len(own.Query) == 0
-	if !own.keysMatch() {
-		own.Key = own.Key.Within(own.Name)
+	if !own.keysMatch(key) {
+		key = key.Within(own.Name)
 	}
-	own.Caching.Partial = true // see span
+	own.Partial, own.BoundErrors = true, true // see span
+	own.Bypass.Headers = canonical(own.Bypass.Headers)
 	if own.SliceBytes > 0 {
 		own.Compress = nil
 	}
 	return &route{
-		Route: &own, uses: own.usesAlone(), metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Generated), generated: fieldrules.OfTexts(&own.Generated),
-		cookies:    cachekey.NewCookieFilter(own.StripCookies, own.KeepCookies, own.Bypass.Cookies, own.Key),
+		Route: &own, Key: key, uses: own.usesAlone(), tags: purge.NewTagFields(own.TagFields...), metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Generated), generated: fieldrules.OfTexts(&own.Generated),
+		cookies:    cachekey.NewCookieFilter(own.StripCookies, own.KeepCookies, own.Bypass.Cookies, key),
 		identifies: own.Request.HasRequestID() || own.Generated.HasRequestID() || r.Answer != nil && r.Answer.Fields.HasRequestID(),
+	}, nil
+}
+
+// canonical returns the names of fields in canonical form.
+func canonical(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = field.Canonical(name)
 	}
+	return out
 }
 
 // uses are what a route has that most routes have not. They are found once for each route, so that a request
@@ -169,7 +151,7 @@ func (r *Route) usesAlone() (u uses) {
 	}{
 		{r.Rate.Bounds(), usesGuards},
 		{r.Access.Users != nil, usesPasswords},
-		{r.IgnoreNoStore || r.NoUpgrades, usesIgnoring},
+		{!r.HonorNoStore || !r.Upgrades, usesIgnoring},
 		{r.Answer != nil || r.Rewrite != nil, usesOwnTarget},
 		{len(r.Bypass.Headers)+len(r.Bypass.Cookies) > 0, usesBypass},
 		{r.NoVarySearch, usesQueryRules},
@@ -190,8 +172,8 @@ func (r *route) closed() bool {
 
 // keysMatch reports whether the keys of the route have all that it goes by. Then no route behind it has such
 // a key, for its requests do not match r, nor do they when its own rules take parameters away.
-func (r *Route) keysMatch() bool {
-	return len(r.Fields) == 0 && !slices.ContainsFunc(r.Query, func(m routing.ValueMatch) bool { return !r.Key.KeepsParameter(m.Name) })
+func (r *Route) keysMatch(key *cachekey.Rules) bool {
+	return len(r.Fields) == 0 && !slices.ContainsFunc(r.Query, func(m routing.ValueMatch) bool { return !key.KeepsParameter(m.Name) })
 }
 
 // ask sends a request to the origin, and returns its answer as the rules of the route have

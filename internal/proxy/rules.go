@@ -73,17 +73,9 @@ func (x *routed) applyRules() {
 	x.stripCookies()
 }
 
-// Bypass names what makes a request pass by the cache: neither answered from it,
-// nor stored, nor a sighting.
-type Bypass struct {
-	// Headers are names of fields in canonical form that do so by being there.
-	Headers []string
-	// Cookies are names of cookies that do, and so does what an origin may take for one.
-	Cookies cachekey.CookieNames
-}
-
-// holds reports whether x has one of them.
-func (b *Bypass) holds(x *routed) bool {
+// bypasses reports whether x has a field or a cookie that makes it bypass the cache.
+func (x *routed) bypasses() bool {
+	b := &x.route.Bypass
 	if slices.ContainsFunc(b.Headers, x.hasField) {
 		return true
 	}

@@ -55,10 +55,10 @@ type Live struct {
 	// it was a hit, or why the request went forward.
 	CacheStatus, CacheStatusBrief bool
 	CacheStatusTrusted            []netip.Prefix
-	// LogFormat is how a line of the access log is written; nil is JSON. Unlogged is the share,
-	// 0 to 1, of the requests without a route that it does not have.
+	// LogFormat is how a line of the access log is written; nil is JSON. LogSample is the share, 0 to 1, of the requests without a
+	// route that have one.
 	LogFormat *accesslog.Format
-	Unlogged  float64
+	LogSample float64
 	// Top counts the hosts and URLs that most of the traffic goes to. CountedHosts are the hosts that have series of
 	// their own, the first that a request matches; labels are unique, and none is "other". None is no such series.
 	Top          TopOptions
@@ -126,7 +126,10 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 	compiled := make([]*route, len(routes))
 	names := fieldsOfRoutes(routes)
 	for i := range routes {
-		compiled[i] = newRoute(&routes[i], o.Metrics)
+		var err error
+		if compiled[i], err = newRoute(&routes[i], o.Metrics); err != nil {
+			return nil, err
+		}
 		compiled[i].selecting, compiled[i].all = names, compiled
 	}
 	if slices.ContainsFunc(compiled, (*route).closed) { // a path of the one route may be read as one of the other

@@ -139,7 +139,7 @@ func (p *Proxy) countByEntry(j *job, h *outcome, e *cache.Entry) {
 func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 	facts := j.facts
 	facts.Method = "GET"
-	if rfc9111.Judge(facts, responseFacts(resp), j.route.Caching).Why != reason.None {
+	if rfc9111.Judge(facts, responseFacts(resp), j.route.Options).Why != reason.None {
 		return
 	}
 	if e := p.entryWithoutBody(j, resp, h); e != nil {

@@ -101,9 +101,9 @@ func TestSeriesWithoutTheLabelOfRoutes(t *testing.T) {
 		return m, registry
 	}
 	const many = series.Kept * 2
-	_, one := play(MetricsOptions{}, 1)
-	_, each := play(MetricsOptions{}, many)
-	m, all := play(MetricsOptions{WithoutRoutes: true}, many)
+	_, one := play(MetricsOptions{RouteLabel: true}, 1)
+	_, each := play(MetricsOptions{RouteLabel: true}, many)
+	m, all := play(MetricsOptions{}, many)
 	_, few := valuesOf(t, one)
 	want, lots := valuesOf(t, each)
 	got, together := valuesOf(t, all)

@@ -15,7 +15,7 @@ func TestARequestHasAsManyTrailersAsFields(t *testing.T) {
 		t.Helper()
 		x := received(t, "POST / HTTP/1.1\r\nHost: h\r\n\r\n")
 		x.settings = &settings{Live: Live{HeaderCount: 1}}
-		x.route = &route{Route: &Route{Key: &cachekey.Rules{}}}
+		x.route = &route{Route: &Route{}, Key: &cachekey.Rules{}}
 		x.upload = &upload{src: &testBody{length: -1, list: list, err: fault}}
 		p.ownTrailers(x, &origin.Request{})
 		got, err := x.upload.section()

@@ -38,7 +38,7 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	addDate(&updated, resp)
 	facts := responseFacts(resp)
 	facts.Status, facts.Header = int(e.Status), updated
-	v := rfc9111.Judge(j.facts, facts, j.route.Caching)
+	v := rfc9111.Judge(j.facts, facts, j.route.Options)
 	e.Serial = p.serial.Add(1)
 	e.Born, e.Tags = j.born, p.renewedTags(j, resp.Header, updated)
 	updated = withOneCacheStatus(rfc9111.EndToEnd(updated))
@@ -60,7 +60,7 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 
 // forAll returns the fields of a 304 without those that are for the client alone that has asked.
 func forAll(from field.List, r *route) field.List {
-	personal := func(name string) bool { return rfc9111.ForOneClient(name, r.Caching.SetCookie) }
+	personal := func(name string) bool { return rfc9111.ForOneClient(name, r.SetCookie) }
 	if !slices.ContainsFunc(from, func(f field.Field) bool { return personal(f.Name) }) {
 		return from
 	}

@@ -89,3 +89,6 @@ const (
 	// SetCookieStore stores the response as it is.
 	SetCookieStore
 )
+
+// String returns the word of s in the configuration.
+func (s SetCookie) String() string { return [...]string{"refuse", "shared", "strip", "store"}[s] }

@@ -28,7 +28,7 @@ func wings() []wing {
 		{name: lab, imports: []string{admission, bloom, cache, http, ops}},
 		{name: front, imports: []string{conn, http, route}},
 		{name: proxy, imports: []string{admission, cache, conn, http, lab, ops, origin, route}},
-		{name: "config", imports: []string{admission, bloom, http, ops}},
+		{name: "config", imports: []string{admission, bloom, cache, conn, http, ops, origin, route}},
 		{name: edge, imports: []string{"config", admission, bloom, cache, conn, front, http, lab, ops, origin, proxy, route}},
 		{name: "cmd/edgeproxy", imports: []string{"config", admission, bloom, cache, edge, http, lab, ops, proxy}},
 		{name: "loadtest", imports: []string{admission, http, lab, ops}},

@@ -74,7 +74,7 @@ func smallOf(s string) (set func(*config.Config), err error) {
 	case "cache.slice":
 		return func(c *config.Config) {
 			for i := range c.Routes {
-				c.Routes[i].Cache.Slice = size
+				c.Routes[i].Cache.SliceBytes = int64(size)
 			}
 		}, nil
 	case "cache.memory.max_bytes":

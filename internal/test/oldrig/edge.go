@@ -33,6 +33,7 @@ import (
 	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/setting"
 )
 
 // hashSeed is that of the keys of every edge that has none yet.
@@ -74,7 +75,7 @@ type Options struct {
 	TagFields                                        []string       // nil is those of the configuration
 	CacheStatusTrusted                               []netip.Prefix // the others are told in brief; nil is all
 	HonorRequest                                     bool
-	Bypass                                           proxy.Bypass
+	Bypass                                           setting.Bypass
 	UncacheableFor                                   time.Duration
 	WriteIdleTimeout, ReadIdleTimeout, HeaderTimeout time.Duration // a WriteIdleTimeout below 0 is none
 	UpgradeIdleTimeout                               time.Duration
@@ -87,7 +88,7 @@ type Options struct {
 	AllowAmbiguousPath                               bool
 	NoVarySearch, StorePosts                         bool
 	IgnoreNoStore, NoUpgrades                        bool
-	Invalidate                                       proxy.Invalidation
+	Invalidate                                       setting.Invalidation
 	Rate                                             rate.Limit
 	ClientShare, InflightShare                       float64
 	AnyLanguageOrder, UnusualNames                   bool
@@ -283,7 +284,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 		NothingStored: e.disk != nil && e.disk.Complete() && e.disk.Stats().Segments == 0,
 		PeerOf:        o.PeerOf, Challenge: o.Challenge, Spans: o.Spans, AccessLog: o.AccessLog,
 		Panics: o.Origin.Panics,
-		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry, proxy.MetricsOptions{}),
+		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry, proxy.MetricsOptions{RouteLabel: true}),
 	}
 }
 

@@ -5,33 +5,32 @@ import (
 	"maps"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/routing"
+	"edgeproxy/internal/route/setting"
 )
 
 // live is what of o a reload may change. The requests go to app.
 func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
-	rules, err := cachekey.New(o.Key)
-	if err != nil {
-		return proxy.Live{}, err
-	}
+	var err error
 	l := proxy.Live{
 		Routes: []proxy.Route{{
 			Name: cmp.Or(o.Route, "default"), Match: routing.Match{Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: app, HostHeader: o.HostHeader,
-			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
-			SliceBytes: o.SliceBytes, Compress: o.Compress, NoVarySearch: o.NoVarySearch,
-			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
-			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, KeepCookies: o.KeepCookies, SendTags: o.SendTags, TagFields: o.tagFields(),
+			Rule: o.Rule, Compress: o.Compress, AllowAmbiguousPath: o.AllowAmbiguousPath, Rate: o.Rate, Log: setting.Log{Enabled: true, Sample: 1},
+			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames,
+			Caching: setting.Caching{
+				Options: o.Caching, Enabled: true, HonorRequest: o.HonorRequest, HonorNoStore: !o.IgnoreNoStore, Bypass: o.Bypass, Key: o.Key, SliceBytes: o.SliceBytes,
+				NoVarySearch: o.NoVarySearch, StorePostAnswers: o.StorePosts, Upgrades: !o.NoUpgrades, Invalidate: o.Invalidate,
+				StripCookies: o.StripCookies, KeepCookies: o.KeepCookies, SendTags: o.SendTags, TagFields: o.tagFields(),
+			},
 		}},
 		RequestsInFlight: o.RequestsInFlight, Tunnels: o.Tunnels,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, RangeAmplification: max(o.RangeAmplification, 0), ReadIdleTimeout: o.ReadIdleTimeout, ReceiveRate: o.ReceiveRate, UpgradeIdleTimeout: o.UpgradeIdleTimeout,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, PurgeToken: o.PurgeToken,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
-		Sampler: o.Sampler, LogFormat: o.LogFormat,
+		Sampler: o.Sampler, LogFormat: o.LogFormat, LogSample: 1,
 	}
 	if l.Routes[0].Response, err = fieldrules.ForResponses(o.Response.Remove, o.Response.Set); err != nil {
 		return l, err
@@ -45,12 +44,11 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 }
 
 // tagFields are the fields of responses that have tags.
-func (o *Options) tagFields() purge.TagFields {
-	names := o.TagFields
-	if names == nil {
-		names = config.Default().Cache.TagFields
+func (o *Options) tagFields() []string {
+	if o.TagFields == nil {
+		return config.Default().Cache.TagFields
 	}
-	return purge.NewTagFields(names...)
+	return o.TagFields
 }
 
 // others are the routes before the one for all requests.
