@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/setting"
 )
@@ -97,20 +99,28 @@ func wantEveryKey() *Config {
 		},
 		Origins: []Origin{
 			{
-				Name: "shop", HostHeader: HostServer, Balance: LeastConnections, Resolve: ResolveFirst, Protocol: HTTP2,
-				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Backup: true, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
-				Retry:          Retry{[]int{502, 503}, 0.3},
-				Ejection:       Ejection{6, 0.25, 20 * time.Second, 30, 7, 11 * time.Second, 6 * time.Minute, AllRefused},
-				Health:         Health{"/ok", 12 * time.Second, 3 * time.Second, 4, 5, Statuses{204, 204}},
-				ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second, KeepaliveTimeout: 33 * time.Second, MaxConnectionAge: 10 * time.Minute,
-				MaxConnections: 513, Queue: Queue{Requests: 1025, Wait: 5 * time.Second},
-				TLS: OriginTLS{CA: "ca.pem", Certificate: "edge.pem", Key: "edge.key", ServerName: "m.internal", MinVersion: TLS13},
+				Name: "shop", HostHeader: HostServer, Resolve: ResolveFirst,
+				Servers: []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Backup: true, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
+				Settings: origin.Settings{
+					Balance: balance.LeastConnections, HTTP2: true, Retry: origin.Retry{Statuses: []int{502, 503}, Budget: 0.3},
+					Ejection: balance.Ejection{
+						Failures: 6, Ratio: 0.25, Window: 20 * time.Second, Requests: 30, Targets: 7, Backoff: 11 * time.Second, MaxBackoff: 6 * time.Minute, Refuse: true,
+					},
+					Health:         origin.Health{Path: "/ok", Interval: 12 * time.Second, Timeout: 3 * time.Second, Healthy: 4, Unhealthy: 5, Status: origin.Statuses{From: 204, To: 204}},
+					ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second, MaxAge: 10 * time.Minute,
+					MaxConnections: 513, QueueRequests: 1025, QueueWait: 5 * time.Second,
+				},
+				KeepaliveTimeout: 33 * time.Second,
+				TLS:              OriginTLS{CA: "ca.pem", Certificate: "edge.pem", Key: "edge.key", ServerName: "m.internal", MinVersion: TLS13},
 			},
 			{
 				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Weight: 1, Host: "media.example"}, {TLS: true, SRV: true, Address: "_https._tcp.media.example", Weight: 1, Host: "media.example"}}, HostHeader: "www.example.com",
-				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second, KeepaliveTimeout: 55 * time.Second,
-				MaxConnections: 512, ReuseAfterPost: true, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
-				Balance: RoundRobin, Resolve: ResolveAll, Protocol: HTTP1, Retry: Retry{Budget: 0.2}, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
+				Settings: origin.Settings{
+					ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
+					MaxConnections: 512, ReuseAfterPost: true, QueueRequests: 1024, QueueWait: 3 * time.Second,
+					Retry: origin.Retry{Budget: 0.2}, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health,
+				},
+				KeepaliveTimeout: 55 * time.Second, Resolve: ResolveAll, TLS: OriginTLS{MinVersion: TLS12},
 			},
 			wantUnverified(),
 		},
@@ -242,7 +252,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Cache.Caching.KeepCookies", path == ".Routes[0].Cache.StripCookies": // stand beside none of the other
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.Options.SurrogateControl", path == ".Routes[0].Cache.Options.SetCookie", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
-		case strings.HasSuffix(path, ".BoundErrors"), strings.HasSuffix(path, ".Partial"): // no settings: the engine sets them
+		case strings.HasSuffix(path, ".Health.Host"), strings.HasSuffix(path, ".BoundErrors"), strings.HasSuffix(path, ".Partial"): // no settings: the engine sets them
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
 		}

@@ -1,42 +1,25 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"edgeproxy/internal/origin"
+)
 
 // Origin is a place that responses come from.
 type Origin struct {
 	Name    string   // the name in routes, and the metric label; see validName
 	Servers []Server // at least one, each once
-	Balance Balance
-	Resolve Resolve // what a name with several addresses is
-	// Protocol is the protocol to all servers.
-	Protocol Protocol
+	Resolve Resolve  // what a name with several addresses is
 
 	// HostHeader is the Host field that the origin gets: HostClient, HostServer or
 	// a literal HOST[:PORT].
 	HostHeader string
 
-	ConnectTimeout   time.Duration // above 0
-	FirstByteTimeout time.Duration // from the end of the request to the end of the response's head; above 0
-	IdleTimeout      time.Duration // between two reads of a body; above 0
+	origin.Settings
 	KeepaliveTimeout time.Duration // for which an idle connection is kept; 0 is none is
-	MaxConnectionAge time.Duration // at which a connection gets no more requests; 0 is none
-	MaxConnections   int           // per server, 1 or more
-	ReuseAfterPost   bool          // a connection is used again after a POST, PUT or PATCH with a body; not by HTTP2, whose connections always are
-	Queue            Queue
-	Retry            Retry
-	Ejection         Ejection
-	Health           Health
-	TLS              OriginTLS // for servers with https
+	TLS              OriginTLS     // for servers with https
 }
-
-// Protocol is a version of HTTP by the name that TLS has for it (RFC 7301).
-type Protocol string
-
-// The values of Protocol.
-const (
-	HTTP1 Protocol = "http/1.1"
-	HTTP2 Protocol = "h2" // also without TLS, by prior knowledge (RFC 9113 section 3.3)
-)
 
 // Resolve is a value of resolve: which servers a name with several addresses is.
 type Resolve string
@@ -52,12 +35,6 @@ const (
 	HostClient = "client" // what the client sent
 	HostServer = "server" // the host of the URL of the server that gets the request
 )
-
-// Queue is the queue of requests that wait for a connection to an origin.
-type Queue struct {
-	Requests int           // 0 is no queue: a request gets 503 at once
-	Wait     time.Duration // after it a request gets 503; above 0 if Requests is
-}
 
 // OriginTLS is the settings of TLS to an origin. Certificates are in PEM.
 type OriginTLS struct {

@@ -18,10 +18,10 @@ func (v *validator) origins() {
 		if _, _, ok := splitHost(o.HostHeader); !ok && v.noErrorAt(header) {
 			v.fail(header, wantHeader)
 		}
-		if keep := child(path, "keepalive_timeout"); o.KeepaliveTimeout == 0 && o.Protocol == HTTP2 && v.noErrorAt(keep) {
+		if keep := child(path, "keepalive_timeout"); o.KeepaliveTimeout == 0 && o.HTTP2 && v.noErrorAt(keep) {
 			v.fail(keep, "0s: must be more with protocol h2, whose connections are shared by requests")
 		}
-		v.queue(child(path, "queue"), o.Queue)
+		v.queue(child(path, "queue"), o)
 		v.originTLS(path, o)
 		v.ejection(child(path, "ejection"), o)
 		v.health(child(path, "health"), &o.Health)
@@ -61,9 +61,9 @@ func (v *validator) missingOrigin() {
 	v.fail("origins", "missing, must be an origin, such as app: {servers: [\"http://127.0.0.1:9000\"]}")
 }
 
-func (v *validator) queue(path string, q Queue) {
+func (v *validator) queue(path string, o *Origin) {
 	requests, wait := child(path, "requests"), child(path, "wait")
-	if q.Requests > 0 && q.Wait == 0 && v.noErrorAt(requests, wait) {
+	if o.QueueRequests > 0 && o.QueueWait == 0 && v.noErrorAt(requests, wait) {
 		v.fail(wait, "must be more than 0s, or requests: 0 for no queue")
 	}
 }

@@ -3,15 +3,11 @@ package config
 import (
 	"errors"
 	"strconv"
+
+	"edgeproxy/internal/origin"
 )
 
-// Retry says which requests are sent to an origin once more.
-type Retry struct {
-	Statuses []int   // in whose place another server is asked; 500 to 599, each once
-	Budget   float64 // share of the requests of the last ten seconds that may be sent once more; 0 is none
-}
-
-func (r *Retry) table() table {
+func retryTable(r *origin.Retry) table {
 	return table{
 		live("statuses", list(&r.Statuses, nil, "statuses", "must be a list, such as [502, 503, 504]", retryStatus),
 			"A response with such a status is not used if another server can be asked. Only for safe methods, such as GET.").withExample("[502, 503, 504]"),

@@ -104,30 +104,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 	if len(faults) > 0 {
 		return origin.Options{}, faults
 	}
-	options := origin.Options{
-		Name: o.Name, Servers: servers, HTTP2: o.Protocol == config.HTTP2, CloseAfterPost: !o.ReuseAfterPost,
-		KeepAlive: keepAlive(o), MaxAge: o.MaxConnectionAge,
-		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
-		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
-		Retry: origin.Retry{Statuses: o.Retry.Statuses, Budget: o.Retry.Budget},
-		Ejection: balance.Ejection{
-			Failures: o.Ejection.Failures, Ratio: o.Ejection.FailureRatio,
-			Window: o.Ejection.Window, Requests: o.Ejection.MinRequests, Targets: o.Ejection.MinTargets,
-			Backoff: o.Ejection.Backoff, MaxBackoff: o.Ejection.MaxBackoff,
-			Refuse: o.Ejection.AllEjected == config.AllRefused,
-		},
-		Health: origin.Health{
-			Path: o.Health.Path, Interval: o.Health.Interval, Timeout: o.Health.Timeout,
-			Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy, From: o.Health.Status.From, To: o.Health.Status.To,
-		},
-	}
-	switch o.Balance {
-	case config.LeastConnections:
-		options.Balance = balance.LeastConnections
-	case config.BalanceHash:
-		options.Balance = balance.Hash
-	case config.RoundRobin:
-	}
+	options := origin.Options{Name: o.Name, Servers: servers, Settings: o.Settings, KeepAlive: keepAlive(o)}
 	if o.HostHeader != config.HostClient && o.HostHeader != config.HostServer {
 		options.Health.Host = o.HostHeader
 	}

@@ -102,7 +102,7 @@ func TestAMovedNameWasNotFollowedWhileTheOldServerLived(t *testing.T) {
 
 func TestConnectionsEndAtTheirAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, m := startMoving(t, Options{MaxAge: 10 * time.Minute})
+		o, m := startMoving(t, Options{Settings: Settings{MaxAge: 10 * time.Minute}})
 		for range 100 {
 			wantBody(t, o, get("/"), "ok")
 			time.Sleep(30 * time.Second)

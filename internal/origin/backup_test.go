@@ -16,7 +16,7 @@ import (
 func TestBackupServesWhileTheOthersAreOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		o, k := startClusterOf(t, Options{Ejection: ejecting(false), Metrics: NewMetrics(registry)}, 2, once, once, once)
+		o, k := startClusterOf(t, Options{Metrics: NewMetrics(registry), Settings: Settings{Ejection: ejecting(false)}}, 2, once, once, once)
 		for range 4 {
 			wantBody(t, o, get("/"), "ok")
 		}
@@ -52,7 +52,7 @@ func TestBackupServesWhileTheOthersAreOut(t *testing.T) {
 // Three tries found none of several servers, and the client got an error, though the backup was up.
 func TestBackupServesWhereThreeTriesFoundNoServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k := startClusterOf(t, Options{Ejection: ejecting(false)}, 4, nil, nil, nil, nil, once)
+		o, k := startClusterOf(t, Options{Settings: Settings{Ejection: ejecting(false)}}, 4, nil, nil, nil, nil, once)
 		wantBody(t, o, get("/"), "ok")
 		if got := k.dialled(); len(strings.Fields(got)) != 4 || !strings.HasSuffix(got, "e") {
 			t.Errorf("dialled %q, want three servers, and then the backup", got)
@@ -76,7 +76,7 @@ func TestRequestsWaitForFullServersAndNotForTheBackup(t *testing.T) {
 				p.say(okWire)
 			}
 		}
-		o, k := startClusterOf(t, Options{MaxConnections: 1, QueueRequests: 2, QueueWait: time.Second}, 1, slow, answers)
+		o, k := startClusterOf(t, Options{Settings: Settings{MaxConnections: 1, QueueRequests: 2, QueueWait: time.Second}}, 1, slow, answers)
 		done := make(chan error, 3)
 		for range 2 {
 			go func() { _, _, err := fetch(o, get("/")); done <- err }()
@@ -103,8 +103,7 @@ func TestRequestsWaitForFullServersAndNotForTheBackup(t *testing.T) {
 func TestBackupServesThoseThatWaitForAServerThatGoesDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, k := startClusterOf(t, Options{
-			MaxConnections: 1, QueueRequests: 2, QueueWait: time.Minute, FirstByteTimeout: time.Hour,
-			Health: Health{Path: "/health", Interval: time.Second, Unhealthy: 1},
+			Settings: Settings{MaxConnections: 1, QueueRequests: 2, QueueWait: time.Minute, FirstByteTimeout: time.Hour, Health: Health{Path: "/health", Interval: time.Second, Unhealthy: 1}},
 		}, 1, func(_ int, p *peer) {
 			if r := p.request(); strings.HasPrefix(r, "GET /health ") {
 				p.say("HTTP/1.1 503 Draining\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -130,7 +129,7 @@ func TestAllOutAreTriedBackupsToo(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := ejecting(refuse)
 			e.Failures = 1
-			o, k := startClusterOf(t, Options{Ejection: e}, 1, nil, nil)
+			o, k := startClusterOf(t, Options{Settings: Settings{Ejection: e}}, 1, nil, nil)
 			_, _, err := fetch(o, get("/"))
 			wantKind(t, err, Connect)
 			wantDialled(t, k, "a b b") // the last one once more

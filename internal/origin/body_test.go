@@ -178,7 +178,7 @@ func TestResponseIsHandedOverAsSent(t *testing.T) {
 }
 
 func TestBodyCloseEndsAReadThatWaits(t *testing.T) {
-	o := start(t, Options{MaxConnections: 1}, func(_ int, p *peer) {
+	o := start(t, Options{Settings: Settings{MaxConnections: 1}}, func(_ int, p *peer) {
 		p.request()
 		p.say(lengthHead + "hello")
 		p.untilClosed()

@@ -44,7 +44,7 @@ func TestServerThatHangsUpOnOneTargetStays(t *testing.T) {
 	f := func(name string, target func(i int) string, want balance.State) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o, _ := startCluster(t, Options{Ejection: byShare()}, hangsUpOn("/evil"))
+			o, _ := startCluster(t, Options{Settings: Settings{Ejection: byShare()}}, hangsUpOn("/evil"))
 			for i := range 40 {
 				_, err := o.RoundTrip(t.Context(), &Request{Method: "POST", Target: target(i), Host: "h"})
 				wantKind(t, err, Cut)
@@ -63,7 +63,7 @@ func TestServerThatHangsUpOnOneTargetStays(t *testing.T) {
 // does then says nothing of it.
 func TestServerThatHangsUpOnAnUnfinishedUploadStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, _ := startCluster(t, Options{Ejection: byShare()}, hangsUpOn("POST"))
+		o, _ := startCluster(t, Options{Settings: Settings{Ejection: byShare()}}, hangsUpOn("POST"))
 		for i := range 40 {
 			body, client := io.Pipe()
 			_, err := o.RoundTrip(t.Context(), &Request{
@@ -89,13 +89,14 @@ func TestShortageOfOursIsNoFailureOfTheServer(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		var dials atomic.Int64
 		o, err := New(Options{
-			Name: "app", Servers: []Server{{Address: "a:80"}, {Address: "b:80"}}, Metrics: NewMetrics(registry),
-			Ejection: balance.Ejection{Failures: 1, Backoff: time.Minute, MaxBackoff: time.Minute},
-			Health:   Health{Path: "/", Interval: time.Second, Unhealthy: 1},
+			Name:    "app",
+			Servers: []Server{{Address: "a:80"}, {Address: "b:80"}},
+			Metrics: NewMetrics(registry),
 			Dial: func(context.Context, string, string) (net.Conn, error) {
 				dials.Add(1)
 				return nil, shortage{errors.New("too many open files")}
 			},
+			Settings: Settings{Ejection: balance.Ejection{Failures: 1, Backoff: time.Minute, MaxBackoff: time.Minute}, Health: Health{Path: "/", Interval: time.Second, Unhealthy: 1}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // A URL has one server, over each way that a request takes to a slot: at hand, after a try in vain, and out of the queue.
 func TestARequestGoesByWhatItIsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k := startCluster(t, Options{Balance: balance.Hash, MaxConnections: 1, QueueRequests: 9, QueueWait: time.Minute}, once, once, once)
+		o, k := startCluster(t, Options{Settings: Settings{Balance: balance.Hash, MaxConnections: 1, QueueRequests: 9, QueueWait: time.Minute}}, once, once, once)
 		first := map[string]string{}
 		for i := range 30 {
 			path := fmt.Sprint("/", i)

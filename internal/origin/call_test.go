@@ -154,7 +154,7 @@ func TestACallOfWhichFinishWaits(t *testing.T) {
 // TestACallDoesNotWaitToSendALargeHead: no Nudge could end that.
 func TestACallDoesNotWaitToSendALargeHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{FirstByteTimeout: time.Minute}, func(_ int, p *peer) {
+		o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: time.Minute}}, func(_ int, p *peer) {
 			p.request()
 			p.say(okWire)
 			time.Sleep(time.Second)
@@ -211,7 +211,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 func TestACallKeepsTheTimeOfAFirstByte(t *testing.T) {
 	for _, nudged := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			o := inMemory(t, Options{FirstByteTimeout: time.Minute}, func(_ int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: time.Minute}}, func(_ int, p *peer) {
 				p.request()
 				p.say(okWire)
 				p.untilClosed()
@@ -249,7 +249,7 @@ func TestAnAbandonedCallHoldsNothing(t *testing.T) {
 }
 
 func TestStartBeginsNothingThatWaits(t *testing.T) {
-	o := startWarm(t, Options{MaxConnections: 1}, each(okWire))
+	o := startWarm(t, Options{Settings: Settings{MaxConnections: 1}}, each(okWire))
 	c := call(t, o, get("/"))
 	if o.Start(t.Context(), get("/")) != nil {
 		t.Error("got a call, want nil: all connections are in use")

@@ -37,7 +37,7 @@ func TestServersAreCountedByState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := &checked{status: "200"}
 		o, k := startClusterOf(t, Options{
-			Ejection: ejecting(false), Health: Health{Path: "/health", Interval: time.Hour, Unhealthy: 1},
+			Settings: Settings{Ejection: ejecting(false), Health: Health{Path: "/health", Interval: time.Hour, Unhealthy: 1}},
 		}, 3, once, bad.play, once, once)
 		single, _ := startCluster(t, Options{Name: "one"}, once)
 		registry := prometheus.NewPedanticRegistry()

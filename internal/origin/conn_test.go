@@ -63,7 +63,7 @@ func TestRestClearsDeadlines(t *testing.T) {
 }
 
 func TestPutOfAClosedConnectionFreesItsSlot(t *testing.T) {
-	o := open(t, Options{MaxConnections: 1})
+	o := open(t, Options{Settings: Settings{MaxConnections: 1}})
 	s, err := o.pool.take(t.Context(), netip.Prefix{}, 0, nil)
 	if s.c != nil || err != nil {
 		t.Fatalf("got %v and error %v, want the right to dial", s.c, err)

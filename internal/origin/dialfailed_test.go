@@ -91,7 +91,7 @@ func TestAddressThatSpeaksNoTLSGivesWay(t *testing.T) {
 
 func TestHealthChecksLeaveAnAddressThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := named(t, Options{Health: Health{Path: "/health", Interval: 10 * time.Second, Unhealthy: 2}}, func(_ int, p *peer) { p.untilClosed() }, answers)
+		o := named(t, Options{Settings: Settings{Health: Health{Path: "/health", Interval: 10 * time.Second, Unhealthy: 2}}}, func(_ int, p *peer) { p.untilClosed() }, answers)
 		time.Sleep(time.Minute)
 		if s := o.Stats(time.Now()).Servers[0]; s.State != balance.Up {
 			t.Errorf("got %v, want up by its other address", s.State)

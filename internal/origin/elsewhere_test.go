@@ -61,7 +61,7 @@ func wantRest(t *testing.T, o *Origin, slots int) {
 // was well and the queue had room.
 func TestFullServerBesideADeadOneIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k, release := beside(t, Options{QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Hour})
+		o, k, release := beside(t, Options{Settings: Settings{QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Hour}})
 		defer close(release)
 		ended := sent(t.Context(), o)
 		if waiting(o) != 1 || openCount(o) != 1 {
@@ -80,7 +80,7 @@ func TestFullServerBesideADeadOneIsWaitedFor(t *testing.T) {
 
 func TestNoQueueBesideADeadServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k, release := beside(t, Options{FirstByteTimeout: time.Hour})
+		o, k, release := beside(t, Options{Settings: Settings{FirstByteTimeout: time.Hour}})
 		defer close(release)
 		_, err := o.RoundTrip(t.Context(), get("/"))
 		wantKind(t, err, Connect)
@@ -93,7 +93,7 @@ func TestNoQueueBesideADeadServer(t *testing.T) {
 // come is the first to be served, also before one that has not tried a.
 func TestWaitingForOneServerHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k, release := beside(t, Options{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour})
+		o, k, release := beside(t, Options{Settings: Settings{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour}})
 		first := sent(t.Context(), o)
 		second := sent(t.Context(), o)
 		wantDialled(t, k, "a a")
@@ -135,7 +135,7 @@ func TestWaitingForOneServerHoldsUpNobody(t *testing.T) {
 // A request that had a slot already came before all that wait.
 func TestWhoHasTriedAServerComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k, release := beside(t, Options{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour, ConnectTimeout: 3 * time.Second})
+		o, k, release := beside(t, Options{Settings: Settings{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour, ConnectTimeout: 3 * time.Second}})
 		k.set("a:80", hangs)
 		first := sent(t.Context(), o)  // dials a
 		second := sent(t.Context(), o) // will have a, after it
@@ -182,13 +182,12 @@ func TestWaitingBesideADeadServerEnds(t *testing.T) {
 		})
 	}
 	nothing := func(*Origin, context.CancelFunc) {}
-	slow := Options{FirstByteTimeout: time.Hour}
+	slow := Options{Settings: Settings{FirstByteTimeout: time.Hour}}
 	f("its time is over", slow, nothing, time.Minute, Overload)
 	f("the client leaves", slow, func(_ *Origin, cancel context.CancelFunc) { cancel() }, 0, Canceled)
 	f("close", slow, func(o *Origin, _ context.CancelFunc) { o.Close() }, 0, Overload)
 	f("b is ejected", Options{
-		FirstByteTimeout: 20 * time.Second,
-		Ejection:         balance.Ejection{Failures: 1, Ratio: 1, Window: time.Minute, Requests: 1, Targets: 1, Backoff: time.Second, MaxBackoff: time.Minute},
+		Settings: Settings{FirstByteTimeout: 20 * time.Second, Ejection: balance.Ejection{Failures: 1, Ratio: 1, Window: time.Minute, Requests: 1, Targets: 1, Backoff: time.Second, MaxBackoff: time.Minute}},
 	}, nothing, 19*time.Second, Connect)
 }
 
@@ -209,10 +208,8 @@ func TestEveryWayOutLeavesNothing(t *testing.T) {
 				}
 			}
 			o, k := startCluster(t, Options{
-				Ejection: balance.Ejection{Failures: 2, Backoff: 200 * time.Millisecond, MaxBackoff: time.Second, Refuse: seed%2 == 0},
-				Health:   Health{Path: "/", Interval: 300 * time.Millisecond, Timeout: 150 * time.Millisecond},
-				Balance:  balance.Policy(seed / 2 % 2), Metrics: NewMetrics(registry), FirstByteTimeout: time.Second,
-				MaxConnections: 2, QueueRequests: 10, QueueWait: 700 * time.Millisecond, ConnectTimeout: time.Second,
+				Metrics:  NewMetrics(registry),
+				Settings: Settings{Ejection: balance.Ejection{Failures: 2, Backoff: 200 * time.Millisecond, MaxBackoff: time.Second, Refuse: seed%2 == 0}, Health: Health{Path: "/", Interval: 300 * time.Millisecond, Timeout: 150 * time.Millisecond}, Balance: balance.Policy(seed / 2 % 2), FirstByteTimeout: time.Second, MaxConnections: 2, QueueRequests: 10, QueueWait: 700 * time.Millisecond, ConnectTimeout: time.Second},
 			}, moody, moody, nil)
 			var wg sync.WaitGroup
 			wg.Go(func() {

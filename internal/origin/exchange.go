@@ -72,7 +72,7 @@ func (x *exchange) start(now time.Time) {
 
 // last reports whether the connection carries no other request after this one.
 func (x *exchange) last() bool {
-	return x.origin.options.KeepAlive < 0 || x.r.mayGoUnread(x.origin.options.CloseAfterPost)
+	return x.origin.options.KeepAlive < 0 || x.r.mayGoUnread(x.origin.options.ReuseAfterPost)
 }
 
 // begin sends the request, or starts to send it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +26,21 @@ type Health struct {
 	// Healthy and Unhealthy are how many good or bad checks in a row bring a server
 	// back or take it out. Defaults 2 and 3.
 	Healthy, Unhealthy int
-	// From and To are the statuses of a good answer. Defaults 200 and 399.
-	From, To int
+	// Status is that of a good answer. Default 200 to 399.
+	Status Statuses
+}
+
+// Statuses is a range of status codes.
+type Statuses struct {
+	From, To int // 200 to 599, From not above To
+}
+
+// String returns N or N-M.
+func (s Statuses) String() string {
+	if s.From == s.To {
+		return strconv.Itoa(s.From)
+	}
+	return strconv.Itoa(s.From) + "-" + strconv.Itoa(s.To)
 }
 
 func (h *Health) setDefaults() {
@@ -34,12 +48,11 @@ func (h *Health) setDefaults() {
 	h.Timeout = cmp.Or(h.Timeout, 2*time.Second)
 	h.Healthy = cmp.Or(h.Healthy, 2)
 	h.Unhealthy = cmp.Or(h.Unhealthy, 3)
-	h.From = cmp.Or(h.From, 200)
-	h.To = cmp.Or(h.To, 399)
+	h.Status = cmp.Or(h.Status, Statuses{200, 399})
 }
 
 func (h *Health) validate() error {
-	if h.Interval < 0 || h.Timeout < 0 || h.Healthy < 0 || h.Unhealthy < 0 || h.From < 0 || h.To < 0 {
+	if h.Interval < 0 || h.Timeout < 0 || h.Healthy < 0 || h.Unhealthy < 0 || h.Status.From < 0 || h.Status.To < 0 {
 		return errors.New("health: must have no negative value")
 	}
 	if h.Path != "" && !unbroken(h.Path) || !unbroken(h.Host) {
@@ -125,8 +138,8 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 		return k.origin.fail(Timeout, "check the health", context.Cause(ctx))
 	case failure != nil:
 		return failure
-	case status < h.From || status > h.To:
-		return fmt.Errorf("health check: got status %d, must be %d to %d", status, h.From, h.To)
+	case status < h.Status.From || status > h.Status.To:
+		return fmt.Errorf("health check: got status %d, must be %d to %d", status, h.Status.From, h.Status.To)
 	}
 	return nil
 }

@@ -52,13 +52,13 @@ func TestHealthChecksTakeOutAndBringBack(t *testing.T) {
 			var changes []string
 			a := &checked{status: "200"}
 			o, _ := startCluster(t, Options{
-				Health: Health{Path: "/health", Interval: 10 * time.Second, Timeout: time.Second, Healthy: 2, Unhealthy: 3},
 				OnChange: func(c Change) {
 					changes = append(changes, c.Server+" "+c.State.String())
 					if (c.Err != nil) != (c.State == balance.Down) {
 						t.Errorf("%v: got error %v", c.State, c.Err)
 					}
 				},
+				Settings: Settings{Health: Health{Path: "/health", Interval: 10 * time.Second, Timeout: time.Second, Healthy: 2, Unhealthy: 3}},
 			}, a.play, (&checked{status: "204"}).play)
 			state := func() balance.State {
 				synctest.Wait()
@@ -95,7 +95,7 @@ func TestHealthChecksTakeOutAndBringBack(t *testing.T) {
 func TestHealthCheckIsAGetOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &checked{status: "200"}
-		o, k := startCluster(t, Options{MaxConnections: 1, Health: Health{Path: "/health", Host: "app.test", Interval: 7 * time.Second}}, a.play)
+		o, k := startCluster(t, Options{Settings: Settings{MaxConnections: 1, Health: Health{Path: "/health", Host: "app.test", Interval: 7 * time.Second}}}, a.play)
 		time.Sleep(15 * time.Second)
 		o.Close()
 		wantDialled(t, k, "a a a")
@@ -114,7 +114,7 @@ func TestHealthCheckIsAGetOfItsOwn(t *testing.T) {
 func TestAllDownAreTriedAnyway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &checked{status: "500"}
-		o, _ := startCluster(t, Options{Health: Health{Path: "/health", Unhealthy: 1}}, a.play)
+		o, _ := startCluster(t, Options{Settings: Settings{Health: Health{Path: "/health", Unhealthy: 1}}}, a.play)
 		time.Sleep(time.Second)
 		if got := o.Stats(time.Now()).Servers[0].State; got != balance.Down {
 			t.Errorf("got %v, want down", got)
@@ -132,7 +132,7 @@ func TestHealthCheckOverTLS(t *testing.T) {
 			p.say(okWire)
 		}
 	}))
-	o := open(t, Options{Address: address, TLS: &tls.Config{RootCAs: a.Pool()}, Health: Health{Path: "/health", Interval: time.Hour}})
+	o := open(t, Options{Address: address, TLS: &tls.Config{RootCAs: a.Pool()}, Settings: Settings{Health: Health{Path: "/health", Interval: time.Hour}}})
 	eventually(t, "the server is asked", func() bool { return checks.Load() == 1 })
 	if got := o.Stats(time.Now()).Servers[0].State; got != balance.Up {
 		t.Errorf("got %v, want up", got)

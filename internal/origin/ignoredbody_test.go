@@ -30,14 +30,20 @@ func ignoresBodies(_ int, p *peer) {
 	}
 }
 
+// startReusing is start of an Origin that uses connections again after a POST, or not.
+func startReusing(t *testing.T, reuse bool, s script) *Origin {
+	t.Helper()
+	return openAs(t, Options{Address: loopback(t, s), Settings: Settings{ReuseAfterPost: reuse, ConnectTimeout: testkit.Patience}})
+}
+
 const ignoredBody = "GET /ignored HTTP/1.1\r\nHost: h\r\n\r\n"
 
 // The answer of an origin that takes the body of one request for another request was the answer to the client that came next on
 // the connection.
 func TestABodyThatTheOriginIgnoresAnswersNobodyElse(t *testing.T) {
-	f := func(o Options, method string, whole bool) {
+	f := func(reuse bool, method string, whole bool) {
 		t.Helper()
-		origin := start(t, o, ignoresBodies)
+		origin := startReusing(t, reuse, ignoresBodies)
 		r := &Request{Method: method, Target: "/first", Host: "h", Body: strings.NewReader(ignoredBody), ContentLength: int64(len(ignoredBody))}
 		if whole {
 			r.Whole = []byte(ignoredBody)
@@ -54,10 +60,10 @@ func TestABodyThatTheOriginIgnoresAnswersNobodyElse(t *testing.T) {
 	}
 	for _, whole := range []bool{true, false} {
 		for _, method := range []string{"GET", "HEAD", "OPTIONS", "DELETE", "REPORT"} {
-			f(Options{}, method, whole)
+			f(true, method, whole)
 		}
 		for _, method := range []string{"POST", "PUT", "PATCH"} {
-			f(Options{CloseAfterPost: true}, method, whole)
+			f(false, method, whole)
 		}
 	}
 }
@@ -66,10 +72,10 @@ func TestABodyThatTheOriginIgnoresAnswersNobodyElse(t *testing.T) {
 // look at what comes behind.
 func TestWhichBodiesEndTheirConnection(t *testing.T) {
 	const length, chunked = 3, -1
-	f := func(o Options, method, body string, size int64, want bool) {
+	f := func(reuse bool, method, body string, size int64, want bool) {
 		t.Helper()
 		heads := make(chan string, 1)
-		origin := start(t, o, func(_ int, p *peer) {
+		origin := startReusing(t, reuse, func(_ int, p *peer) {
 			for head := p.request(); head != ""; head = p.request() {
 				heads <- head
 				left := len(body)
@@ -83,7 +89,7 @@ func TestWhichBodiesEndTheirConnection(t *testing.T) {
 			}
 		})
 		r := &Request{Method: method, Target: "/", Host: "h"}
-		if size != 0 || o.CloseAfterPost {
+		if size != 0 || !reuse {
 			r.Body, r.ContentLength = strings.NewReader(body), size
 		}
 		if method == "TRAILERS" {
@@ -96,25 +102,24 @@ func TestWhichBodiesEndTheirConnection(t *testing.T) {
 			t.Errorf("%s with %d bytes, length %d: got it closed %v and told %v, want both %v", method, len(body), size, closed, told, want)
 		}
 	}
-	closing := Options{CloseAfterPost: true}
 	for _, method := range []string{"GET", "OPTIONS", "DELETE", "REPORT", "TRAILERS"} {
-		f(Options{}, method, "abc", length, true)
-		f(Options{}, method, "abc", chunked, true)
+		f(true, method, "abc", length, true)
+		f(true, method, "abc", chunked, true)
 	}
 	for _, method := range []string{"POST", "PUT", "PATCH"} {
-		f(Options{}, method, "abc", length, false)
-		f(Options{}, method, "abc", chunked, false)
-		f(closing, method, "abc", length, true)
-		f(closing, method, "abc", chunked, true)
-		f(closing, method, "", 0, false)
+		f(true, method, "abc", length, false)
+		f(true, method, "abc", chunked, false)
+		f(false, method, "abc", length, true)
+		f(false, method, "abc", chunked, true)
+		f(false, method, "", 0, false)
 	}
-	f(Options{}, "GET", "", 0, false) // without a body
-	f(Options{}, "DELETE", "", 0, false)
+	f(true, "GET", "", 0, false) // without a body
+	f(true, "DELETE", "", 0, false)
 }
 
 // By HTTP/2 the frames say whose a body is, so a connection goes on.
 func TestABodyByHTTP2EndsNoConnection(t *testing.T) {
-	o := byFrames(t, Options{CloseAfterPost: true, IdleTimeout: testkit.Patience}, says(func(f *framer, id uint32) { f.ok(id) }))
+	o := openAs(t, Options{Address: loopback(t, frames(says(func(f *framer, id uint32) { f.ok(id) }))), Settings: Settings{HTTP2: true, IdleTimeout: testkit.Patience}})
 	for _, method := range []string{"GET", "DELETE", "POST"} {
 		r := &Request{Method: method, Target: "/", Host: "h", Body: strings.NewReader("abc"), ContentLength: 3, Whole: []byte("abc")}
 		wantBody(t, o, r, "ok")

@@ -175,7 +175,7 @@ func TestInterimResponsesWithoutAnEndAreNoAnswer(t *testing.T) {
 	f := func(name, head string, pause time.Duration, body io.Reader, want Kind) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second}, func(_ int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 5 * time.Second}}, func(_ int, p *peer) {
 				go p.untilClosed()
 				for {
 					if _, err := io.WriteString(p, head); err != nil {
@@ -255,7 +255,7 @@ func TestInterimResponsesGainNoTime(t *testing.T) {
 	f := func(name string, pause, take time.Duration, wantCalls int) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second}, func(_ int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 5 * time.Second}}, func(_ int, p *peer) {
 				p.request()
 				for range 10 {
 					p.say(hints)

@@ -42,7 +42,7 @@ func startNamed(t *testing.T, o Options) (*Origin, *name, *cluster) {
 	t.Helper()
 	n, k := &name{}, &cluster{scripts: map[string]script{}}
 	t.Cleanup(k.playing.Wait)
-	o.Dial = k.dial
+	o.Dial, o.ReuseAfterPost = k.dial, true
 	o.Servers = append(o.Servers, Server{Address: "app.test:80", Follow: n.follow})
 	o.Name = "app"
 	origin, err := New(o)
@@ -71,7 +71,7 @@ func wantStates(t *testing.T, o *Origin, want string) {
 
 func TestEachAddressOfANameIsAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, n, k := startNamed(t, Options{Ejection: ejecting(false)})
+		o, n, k := startNamed(t, Options{Settings: Settings{Ejection: ejecting(false)}})
 		k.set("a:80", once)
 		k.set("b:80", nil)
 		k.set("c:80", once)
@@ -160,7 +160,7 @@ func TestRequestsWaitForTheFirstLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := func(after time.Duration, then func(*name), want Kind) {
 			t.Helper()
-			o, n, k := startNamed(t, Options{QueueRequests: 10, QueueWait: 3 * time.Second, Ejection: ejecting(true)})
+			o, n, k := startNamed(t, Options{Settings: Settings{QueueRequests: 10, QueueWait: 3 * time.Second, Ejection: ejecting(true)}})
 			k.set("a:80", once)
 			time.AfterFunc(after, func() { then(n) })
 			begun := time.Now()
@@ -188,7 +188,7 @@ func TestRequestsWaitForTheFirstLookup(t *testing.T) {
 func TestWithoutALookupRequestsSayWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		o, n, k := startNamed(t, Options{QueueRequests: 10, QueueWait: 3 * time.Second, Metrics: NewMetrics(registry)})
+		o, n, k := startNamed(t, Options{Metrics: NewMetrics(registry), Settings: Settings{QueueRequests: 10, QueueWait: 3 * time.Second}})
 		n.set(nil, errors.New("resolver down"))
 		_, err := o.RoundTrip(t.Context(), get("/"))
 		wantKind(t, err, Connect)
@@ -239,7 +239,7 @@ func TestANameBesideAServer(t *testing.T) {
 // A URL has the same server whatever the name says first, and only those of an address that leaves move.
 func TestHashGoesByTheAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, n, k := startNamed(t, Options{Balance: balance.Hash})
+		o, n, k := startNamed(t, Options{Settings: Settings{Balance: balance.Hash}})
 		for _, s := range []string{"a:80", "b:80", "c:80"} {
 			k.set(s, once)
 		}
@@ -263,7 +263,7 @@ func TestHashGoesByTheAddresses(t *testing.T) {
 // Checks and requests that have no Host get the name, and not the address.
 func TestMembersAreCheckedByTheName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, n, k := startNamed(t, Options{Health: Health{Path: "/health", Interval: time.Second, Unhealthy: 1, Healthy: 1}})
+		o, n, k := startNamed(t, Options{Settings: Settings{Health: Health{Path: "/health", Interval: time.Second, Unhealthy: 1, Healthy: 1}}})
 		a, b := &checked{status: "200"}, &checked{status: "500"}
 		k.set("a:80", a.play)
 		k.set("b:80", b.play)
@@ -291,7 +291,7 @@ func TestMembersAreCheckedByTheName(t *testing.T) {
 // A request whose servers have all left is not stuck in the queue, and one that waits gets what has come.
 func TestWaitersFollowTheMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, n, k := startNamed(t, Options{MaxConnections: 1, QueueRequests: 10, QueueWait: 30 * time.Second})
+		o, n, k := startNamed(t, Options{Settings: Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: 30 * time.Second}})
 		k.set("a:80", func(_ int, p *peer) {
 			p.request()
 			p.untilClosed()
@@ -316,7 +316,7 @@ func TestWaitersFollowTheMembers(t *testing.T) {
 // A request that has tried all that are left does not wait any more.
 func TestARequestDoesNotWaitForAnAddressThatHasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, n, k := startNamed(t, Options{MaxConnections: 1, QueueRequests: 10, QueueWait: 30 * time.Second})
+		o, n, k := startNamed(t, Options{Settings: Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: 30 * time.Second}})
 		k.set("b:80", answers)
 		n.has("b")
 		busy, err := o.RoundTrip(t.Context(), get("/"))
@@ -337,7 +337,7 @@ func TestARequestDoesNotWaitForAnAddressThatHasLeft(t *testing.T) {
 // What is found out about an address that has left says nothing of those that are there.
 func TestAnAddressThatHasLeftIsNotEjected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, n, k := startNamed(t, Options{Ejection: balance.Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}, OnChange: func(c Change) { t.Errorf("told %+v", c) }})
+		o, n, k := startNamed(t, Options{OnChange: func(c Change) { t.Errorf("told %+v", c) }, Settings: Settings{Ejection: balance.Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}}})
 		k.set("a:80", hangs)
 		k.set("b:80", once)
 		n.has("a")
@@ -361,7 +361,7 @@ func TestAnAddressThatLeavesByHTTP2(t *testing.T) {
 				<-goOn
 			}
 		})), l)
-		o, err := New(Options{Name: "app", HTTP2: true, Dial: l.dial, Servers: []Server{{Address: "app.test:80", Follow: n.follow}}})
+		o, err := New(Options{Name: "app", Dial: l.dial, Servers: []Server{{Address: "app.test:80", Follow: n.follow}}, Settings: Settings{HTTP2: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,9 +62,9 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 func TestTimeoutIsCounted(t *testing.T) {
 	for _, response := range []string{"", lengthHead + "hello"} {
 		registry := prometheus.NewRegistry()
-		o := start(t, Options{FirstByteTimeout: 1, IdleTimeout: 1, Metrics: NewMetrics(registry)}, func(_ int, p *peer) { p.untilClosed() })
+		o := start(t, Options{Metrics: NewMetrics(registry), Settings: Settings{FirstByteTimeout: 1, IdleTimeout: 1}}, func(_ int, p *peer) { p.untilClosed() })
 		if response != "" {
-			o = inMemory(t, Options{IdleTimeout: 1, Metrics: o.options.Metrics}, func(_ int, p *peer) { p.request(); p.say(response); p.untilClosed() })
+			o = inMemory(t, Options{Metrics: o.options.Metrics, Settings: Settings{IdleTimeout: 1}}, func(_ int, p *peer) { p.request(); p.say(response); p.untilClosed() })
 		}
 		_, _, err := fetch(o, get("/"))
 		wantKind(t, err, Timeout)

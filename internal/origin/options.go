@@ -37,25 +37,17 @@ type Server struct {
 	Authority string
 }
 
-// Options configure an Origin. A zero duration, MaxConnections or
-// MaxHeaderBytes means its default; negative values are refused.
-type Options struct {
-	// Name is the origin's name in the configuration: the metric label and the
-	// name in errors. Several Origins may share one.
-	Name string
-	// Address and TLS are those of the only server, where Servers is empty.
-	Address string
-	TLS     *tls.Config
-	// Servers are those to choose from, by Balance.
-	Servers []Server
+// Settings are what the operator chooses for an Origin. A zero timeout, or MaxConnections, means its default; negative values are
+// refused.
+type Settings struct {
 	// HTTP2 says that all servers are asked by HTTP/2 (RFC 9113) and nothing else: over TLS those that offer it, without
 	// TLS as is known of them before.
 	HTTP2   bool
 	Balance balance.Policy
-	// CloseAfterPost says that no connection is used again after a POST, PUT or PATCH with a body: the servers may leave
-	// it unread. After other methods with a body none is. HTTP/2 is not concerned: the frames of a stream say whose
-	// body they are.
-	CloseAfterPost bool
+	// ReuseAfterPost says that a connection may be used again after a POST, PUT or PATCH with a body. Without it none is: the servers
+	// may leave the body unread. After other methods with a body none ever is. HTTP/2 is not concerned: the frames of a stream say
+	// whose body they are.
+	ReuseAfterPost bool
 	// Retry says which requests are sent once more. Without a Budget none is but those that a server
 	// cannot have answered.
 	Retry Retry
@@ -65,6 +57,37 @@ type Options struct {
 	// Health is how servers are asked whether they are well. Without a Path they
 	// are not.
 	Health Health
+	// ConnectTimeout bounds one dial, the TLS handshake included. Default 3s.
+	ConnectTimeout time.Duration
+	// FirstByteTimeout bounds the wait for a complete response head, interim
+	// responses included. It runs from the start of sending, or, with a request
+	// body, from its end. Default 30s.
+	FirstByteTimeout time.Duration
+	// IdleTimeout bounds each read of a response body and each write of a
+	// request body. The whole may take any time. Default 30s.
+	IdleTimeout time.Duration
+	// MaxAge is how old a connection gets: no request is sent on one that is older. 0 is any age.
+	MaxAge time.Duration
+	// MaxConnections bounds connections of one server in use, being dialled and
+	// idle together; with HTTP2, the requests under way. Default 512.
+	MaxConnections int
+	// QueueRequests is how many requests may wait for a connection; 0 means none
+	// waits. QueueWait, then required, is how long one waits.
+	QueueRequests int
+	QueueWait     time.Duration
+}
+
+// Options configure an Origin. A zero KeepAlive or MaxHeaderBytes means its default; negative values of the latter are refused.
+type Options struct {
+	Settings
+	// Name is the origin's name in the configuration: the metric label and the
+	// name in errors. Several Origins may share one.
+	Name string
+	// Address and TLS are those of the only server, where Servers is empty.
+	Address string
+	TLS     *tls.Config
+	// Servers are those to choose from, by Balance.
+	Servers []Server
 	// Panics notes panics that end a request or a health check; nil notes none.
 	Panics *rescue.Counter
 	// OnChange is told when a server is taken out or brought back. It is called
@@ -78,34 +101,16 @@ type Options struct {
 	// spoken, or no proper head came in time. It must not wait; nil is nobody.
 	DialFailed func(address string, at net.Addr)
 
-	// ConnectTimeout bounds one dial, the TLS handshake included. Default 3s.
-	ConnectTimeout time.Duration
-	// FirstByteTimeout bounds the wait for a complete response head, interim
-	// responses included. It runs from the start of sending, or, with a request
-	// body, from its end. Default 30s.
-	FirstByteTimeout time.Duration
-	// IdleTimeout bounds each read of a response body and each write of a
-	// request body. The whole may take any time. Default 30s.
-	IdleTimeout time.Duration
 	// KeepAlive is how long an unused connection is kept. An origin that sends
 	// Keep-Alive: timeout=N gets N-1 seconds if that is shorter. The default,
 	// 55s, stays below the 60s at which many servers and load balancers close:
 	// if we close first, no request is lost to the server's closing. Below 0 each connection
 	// carries one request, but not with HTTP2.
 	KeepAlive time.Duration
-	// MaxAge is how old a connection gets: no request is sent on one that is older. 0 is any age.
-	MaxAge time.Duration
 	// Watch looks up the name of a server's Address until stop is called, and says which addresses the name does not have
 	// any more. Connections to them carry no more requests. Nil: nobody looks.
 	Watch func(address string, left func(netip.Addr)) (stop func())
 
-	// MaxConnections bounds connections of one server in use, being dialled and
-	// idle together; with HTTP2, the requests under way. Default 512.
-	MaxConnections int
-	// QueueRequests is how many requests may wait for a connection; 0 means none
-	// waits. QueueWait, then required, is how long one waits.
-	QueueRequests int
-	QueueWait     time.Duration
 	// ClientShare is how much of the connections of all servers that are up one client may
 	// hold, or wait for, while they are scarce: the value of a client.Part. It counts requests
 	// that have a Client. The default is all of them.

@@ -28,8 +28,8 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 	f(Options{}, "name", "address")
 	f(Options{Name: "app", Address: "host"}, "host:port")
 	f(Options{Name: "app", Address: "unix:"}, "must be a path behind unix:")
-	f(Options{Name: "app", Address: "host:1", IdleTimeout: -1, MaxConnections: -1}, "idle timeout", "maximum of connections")
-	f(Options{Name: "app", Address: "host:1", QueueRequests: 1}, "queue wait")
+	f(Options{Name: "app", Address: "host:1", Settings: Settings{IdleTimeout: -1, MaxConnections: -1}}, "idle timeout", "maximum of connections")
+	f(Options{Name: "app", Address: "host:1", Settings: Settings{QueueRequests: 1}}, "queue wait")
 	if _, err := New(Options{Name: "app", Address: "host:1"}); err != nil {
 		t.Errorf("only what is required: got error %v, want none", err)
 	}
@@ -59,7 +59,7 @@ func TestErrorSaysWhatAndWhere(t *testing.T) {
 }
 
 func TestRealDialIsRefused(t *testing.T) {
-	o := open(t, Options{Address: "127.0.0.1:1", ConnectTimeout: 10 * time.Second})
+	o := open(t, Options{Address: "127.0.0.1:1", Settings: Settings{ConnectTimeout: 10 * time.Second}})
 	_, err := o.RoundTrip(context.Background(), get("/"))
 	wantKind(t, err, Connect)
 }

@@ -192,7 +192,7 @@ func TestCloseEndsIdleConnectionsAndRefuses(t *testing.T) {
 
 func TestCloseLetsARequestUnderWayEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{MaxConnections: 1, QueueRequests: 1, QueueWait: time.Hour}, numbered)
+		o := inMemory(t, Options{Settings: Settings{MaxConnections: 1, QueueRequests: 1, QueueWait: time.Hour}}, numbered)
 		res, err := o.RoundTrip(t.Context(), get("/"))
 		if err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func TestCloseLetsARequestUnderWayEnd(t *testing.T) {
 // that of its request, and no slot may be lost. Run with -race.
 func TestManyAtOnce(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	o := start(t, Options{MaxConnections: 4, QueueRequests: 100, QueueWait: time.Minute, Metrics: NewMetrics(registry)}, func(n int, p *peer) {
+	o := start(t, Options{Metrics: NewMetrics(registry), Settings: Settings{MaxConnections: 4, QueueRequests: 100, QueueWait: time.Minute}}, func(n int, p *peer) {
 		random := rand.New(rand.NewPCG(1, uint64(n)))
 		for {
 			target := strings.Split(p.request()+" ", " ")

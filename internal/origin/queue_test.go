@@ -28,7 +28,7 @@ func TestFullQueueIsAnOverloadAtOnce(t *testing.T) {
 	f := func(places int) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o, _ := occupied(t, Options{QueueRequests: places, QueueWait: time.Minute})
+			o, _ := occupied(t, Options{Settings: Settings{QueueRequests: places, QueueWait: time.Minute}})
 			ctx, cancel := context.WithCancel(t.Context())
 			for range places {
 				go func() { _, _ = o.RoundTrip(ctx, get("/")) }()
@@ -54,7 +54,7 @@ func TestFullQueueIsAnOverloadAtOnce(t *testing.T) {
 
 func TestQueueWaitHasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, res := occupied(t, Options{QueueRequests: 1, QueueWait: 3 * time.Second})
+		o, res := occupied(t, Options{Settings: Settings{QueueRequests: 1, QueueWait: 3 * time.Second}})
 		begun := time.Now()
 		_, err := o.RoundTrip(t.Context(), get("/"))
 		wantKind(t, err, Overload)
@@ -72,7 +72,7 @@ func TestQueueWaitHasALimit(t *testing.T) {
 func TestQueueIsLeftWhenTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		o, _ := occupied(t, Options{QueueRequests: 1, QueueWait: time.Hour, Metrics: NewMetrics(registry)})
+		o, _ := occupied(t, Options{Metrics: NewMetrics(registry), Settings: Settings{QueueRequests: 1, QueueWait: time.Hour}})
 		cause := errors.New("the client left")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		failed := make(chan error, 1)
@@ -101,7 +101,7 @@ func TestQueueIsLeftWhenTheContextEnds(t *testing.T) {
 // released.
 func TestQueueIsServedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, res := occupied(t, Options{QueueRequests: 3, QueueWait: time.Hour})
+		o, res := occupied(t, Options{Settings: Settings{QueueRequests: 3, QueueWait: time.Hour}})
 		served := make(chan int, 3)
 		for i := range 3 {
 			go func() {
@@ -131,7 +131,7 @@ func TestQueueIsServedInOrder(t *testing.T) {
 // A slot that comes free without a connection lets the next waiter dial.
 func TestClosedConnectionHandsItsSlotOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, res := occupied(t, Options{QueueRequests: 1, QueueWait: time.Hour})
+		o, res := occupied(t, Options{Settings: Settings{QueueRequests: 1, QueueWait: time.Hour}})
 		got := make(chan string, 1)
 		go func() {
 			_, body, err := fetch(o, get("/"))
@@ -154,7 +154,7 @@ func TestClosedConnectionHandsItsSlotOn(t *testing.T) {
 func TestFailedDialHandsItsSlotOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dials := make(chan error)
-		o := open(t, Options{MaxConnections: 1, QueueRequests: 1, QueueWait: time.Hour, Dial: failing(dials)})
+		o := open(t, Options{Dial: failing(dials), Settings: Settings{MaxConnections: 1, QueueRequests: 1, QueueWait: time.Hour}})
 		failed := make(chan error, 2)
 		for range 2 {
 			go func() {
@@ -178,7 +178,7 @@ func TestGrantThatComesTooLateIsHandedBack(t *testing.T) {
 	f := func(name string, dead bool) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o, res := occupied(t, Options{QueueRequests: 1, QueueWait: time.Hour})
+			o, res := occupied(t, Options{Settings: Settings{QueueRequests: 1, QueueWait: time.Hour}})
 			ctx, cancel := context.WithCancel(t.Context())
 			failed := make(chan error, 1)
 			go func() {

@@ -140,13 +140,13 @@ func unbroken(s string) bool {
 // mayGoUnread reports whether the origin may leave the body of r unread, and take it for the next request on the
 // connection. Bodies of GET, HEAD, OPTIONS and DELETE have no meaning of their own (RFC 9110 section 9.3), so many
 // programs never look for one, and a program may treat a method that it does not know in the same way. POST, PUT and
-// PATCH are about their bodies: closeAfterPost says that the origin may leave these unread, too.
-func (r *Request) mayGoUnread(closeAfterPost bool) bool {
+// PATCH are about their bodies: reuseAfterPost says that the origin reads these.
+func (r *Request) mayGoUnread(reuseAfterPost bool) bool {
 	switch {
 	case r.Body == nil || r.ContentLength == 0:
 		return false
 	case r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH":
-		return closeAfterPost
+		return !reuseAfterPost
 	}
 	return true
 }

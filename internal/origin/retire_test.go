@@ -14,7 +14,7 @@ import (
 // before and asks it only now, one that has its answer half, and one that waits.
 func TestRetiredOriginAnswersRequestsThatHaveIt(t *testing.T) {
 	goOn := make(chan struct{})
-	o := start(t, Options{MaxConnections: 1, QueueRequests: 1, QueueWait: testkit.Patience}, func(n int, p *peer) {
+	o := start(t, Options{Settings: Settings{MaxConnections: 1, QueueRequests: 1, QueueWait: testkit.Patience}}, func(n int, p *peer) {
 		for p.request() != "" {
 			p.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no")
 			if n == 0 {
@@ -62,7 +62,7 @@ func TestRetiredOriginChecksNobodysHealth(t *testing.T) {
 			defer a.mu.Unlock()
 			return len(a.at)
 		}
-		o, _ := startCluster(t, Options{Health: Health{Path: "/health", Interval: time.Second}}, a.play)
+		o, _ := startCluster(t, Options{Settings: Settings{Health: Health{Path: "/health", Interval: time.Second}}}, a.play)
 		time.Sleep(3*time.Second + 500*time.Millisecond) // between two checks
 		synctest.Wait()
 		o.Retire()

@@ -140,7 +140,7 @@ func TestSecondDialCanSucceed(t *testing.T) {
 
 func TestDialTimeoutIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := open(t, Options{ConnectTimeout: 2 * time.Second, Dial: failing(nil)})
+		o := open(t, Options{Dial: failing(nil), Settings: Settings{ConnectTimeout: 2 * time.Second}})
 		begun := time.Now()
 		_, err := o.RoundTrip(t.Context(), get("/"))
 		wantKind(t, err, Connect)
@@ -153,7 +153,7 @@ func TestDialTimeoutIsNotRepeated(t *testing.T) {
 // One request may have another time, and those behind it have that of the origin.
 func TestRequestsHaveTimesOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := open(t, Options{ConnectTimeout: 2 * time.Second, Dial: failing(nil)})
+		o := open(t, Options{Dial: failing(nil), Settings: Settings{ConnectTimeout: 2 * time.Second}})
 		for _, own := range []time.Duration{0, time.Second, 9 * time.Second} {
 			begun, r := time.Now(), get("/")
 			r.Connect = own
@@ -166,7 +166,7 @@ func TestRequestsHaveTimesOfTheirOwn(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		pause := 4 * time.Second
-		o := inMemory(t, Options{IdleTimeout: 3 * time.Second}, func(_ int, p *peer) {
+		o := inMemory(t, Options{Settings: Settings{IdleTimeout: 3 * time.Second}}, func(_ int, p *peer) {
 			for range 2 {
 				p.request()
 				p.say(lengthHead)
@@ -195,7 +195,7 @@ func TestHangingOriginGetsOneTry(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			seen := make(chan int, 10)
-			o := inMemory(t, Options{FirstByteTimeout: 7 * time.Second}, func(n int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 7 * time.Second}}, func(n int, p *peer) {
 				if warm {
 					p.request()
 					p.say(okWire)

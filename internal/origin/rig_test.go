@@ -131,7 +131,14 @@ func inMemory(tb testing.TB, o Options, s script) *Origin {
 	return open(tb, o)
 }
 
+// open opens an Origin that uses connections again after a POST.
 func open(tb testing.TB, o Options) *Origin {
+	tb.Helper()
+	o.ReuseAfterPost = true
+	return openAs(tb, o)
+}
+
+func openAs(tb testing.TB, o Options) *Origin {
 	tb.Helper()
 	if o.Name == "" {
 		o.Name = "app"

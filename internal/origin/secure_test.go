@@ -256,7 +256,7 @@ func TestIdleTLSConnectionTakesLeave(t *testing.T) {
 
 func TestHandshakeIsWithinTheConnectTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{ConnectTimeout: 2 * time.Second, TLS: &tls.Config{}}, func(_ int, p *peer) { p.untilClosed() })
+		o := inMemory(t, Options{TLS: &tls.Config{}, Settings: Settings{ConnectTimeout: 2 * time.Second}}, func(_ int, p *peer) { p.untilClosed() })
 		begun := time.Now()
 		_, err := o.RoundTrip(t.Context(), get("/"))
 		wantKind(t, err, Connect)

@@ -85,7 +85,7 @@ func startClusterOf(tb testing.TB, o Options, backups int, scripts ...script) (*
 		k.scripts[address] = s
 		o.Servers = append(o.Servers, Server{Address: address, Backup: i >= backups})
 	}
-	o.Dial = k.dial
+	o.Dial, o.ReuseAfterPost = k.dial, true
 	if o.Name == "" {
 		o.Name = "app"
 	}
@@ -163,7 +163,7 @@ func TestNextServerWhenNoConnectionCanBeMade(t *testing.T) {
 
 func TestNextServerAfterAConnectTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k := startCluster(t, Options{ConnectTimeout: 3 * time.Second}, hangs, answers)
+		o, k := startCluster(t, Options{Settings: Settings{ConnectTimeout: 3 * time.Second}}, hangs, answers)
 		begun := time.Now()
 		wantBody(t, o, get("/"), "ok")
 		wantDialled(t, k, "a b")
@@ -234,7 +234,7 @@ func TestLimitIsOfEachServerAndTheQueueOfAll(t *testing.T) {
 				}
 			}
 		}
-		o, _ := startCluster(t, Options{MaxConnections: 2, QueueRequests: 2, QueueWait: time.Minute}, on("a"), on("b"))
+		o, _ := startCluster(t, Options{Settings: Settings{MaxConnections: 2, QueueRequests: 2, QueueWait: time.Minute}}, on("a"), on("b"))
 		got := make(chan string, 10)
 		ask := func() {
 			_, body, err := fetch(o, get("/"))
@@ -272,7 +272,7 @@ func TestLimitIsOfEachServerAndTheQueueOfAll(t *testing.T) {
 func TestDownServerIsNotTheNextOneWhileAnotherIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		o, k := startCluster(t, Options{Health: Health{Path: "/health", Interval: time.Hour, Unhealthy: 1}}, once, func(_ int, p *peer) {
+		o, k := startCluster(t, Options{Settings: Settings{Health: Health{Path: "/health", Interval: time.Hour, Unhealthy: 1}}}, once, func(_ int, p *peer) {
 			for r := p.request(); r != ""; r = p.request() {
 				if strings.HasPrefix(r, "GET /health ") {
 					p.say("HTTP/1.1 503 Draining\r\nContent-Length: 0\r\n\r\n")
@@ -301,9 +301,12 @@ func ejecting(refuse bool) balance.Ejection {
 func TestServerThatFailsIsEjectedAndTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var changes []string
-		o, k := startCluster(t, Options{Ejection: ejecting(false), OnChange: func(c Change) {
-			changes = append(changes, fmt.Sprint(c.Server, " ", c.State, " ", errors.Is(c.Err, errRefused)))
-		}}, nil, once)
+		o, k := startCluster(t, Options{
+			OnChange: func(c Change) {
+				changes = append(changes, fmt.Sprint(c.Server, " ", c.State, " ", errors.Is(c.Err, errRefused)))
+			},
+			Settings: Settings{Ejection: ejecting(false)},
+		}, nil, once)
 		for range 6 {
 			wantBody(t, o, get("/"), "ok")
 		}
@@ -344,7 +347,7 @@ func TestRepeatIsNoSecondFailure(t *testing.T) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			o, k := startCluster(t, Options{
-				Ejection: balance.Ejection{Failures: failures, Backoff: 10 * time.Second, MaxBackoff: time.Hour},
+				Settings: Settings{Ejection: balance.Ejection{Failures: failures, Backoff: 10 * time.Second, MaxBackoff: time.Hour}},
 			}, make([]script, servers)...)
 			_, err := o.RoundTrip(t.Context(), get("/"))
 			wantKind(t, err, Connect)
@@ -366,7 +369,7 @@ func TestTrialThatIsRepeatedDoublesTheBackoffOnce(t *testing.T) {
 	for _, refuse := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			o, k := startCluster(t, Options{
-				Ejection: balance.Ejection{Failures: 1, Backoff: 10 * time.Second, MaxBackoff: time.Hour, Refuse: refuse},
+				Settings: Settings{Ejection: balance.Ejection{Failures: 1, Backoff: 10 * time.Second, MaxBackoff: time.Hour, Refuse: refuse}},
 			}, nil)
 			for _, want := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second} {
 				_, err := o.RoundTrip(t.Context(), get("/"))
@@ -386,13 +389,13 @@ func TestRepeatThatSucceedsIsASuccess(t *testing.T) {
 		dials := 0
 		played := pipes(t, answers)
 		o := open(t, Options{
-			Ejection: balance.Ejection{Failures: 1, Backoff: time.Minute, MaxBackoff: time.Hour, Refuse: true},
 			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 				if dials++; dials == 1 {
 					return nil, errRefused
 				}
 				return played(ctx, network, address)
 			},
+			Settings: Settings{Ejection: balance.Ejection{Failures: 1, Backoff: time.Minute, MaxBackoff: time.Hour, Refuse: true}},
 		})
 		wantBody(t, o, get("/"), "ok")
 		if s := o.Stats(time.Now()).Servers[0]; s.State != balance.Up {
@@ -408,7 +411,7 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 	f := func(name string, s script, want balance.State) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o, _ := startCluster(t, Options{Ejection: ejecting(false)}, s)
+			o, _ := startCluster(t, Options{Settings: Settings{Ejection: ejecting(false)}}, s)
 			for range 3 {
 				res, err := o.RoundTrip(t.Context(), &Request{Method: "POST", Target: "/", Host: "h"})
 				if err == nil {
@@ -430,7 +433,7 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 
 func TestClientThatLeavesIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, _ := startCluster(t, Options{Ejection: ejecting(false)}, func(_ int, p *peer) { p.untilClosed() })
+		o, _ := startCluster(t, Options{Settings: Settings{Ejection: ejecting(false)}}, func(_ int, p *peer) { p.untilClosed() })
 		for range 5 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			_, err := o.RoundTrip(ctx, get("/"))
@@ -445,7 +448,7 @@ func TestClientThatLeavesIsNoFailure(t *testing.T) {
 
 func TestAllEjectedAreTriedAnyway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k := startCluster(t, Options{Ejection: ejecting(false)}, nil, nil)
+		o, k := startCluster(t, Options{Settings: Settings{Ejection: ejecting(false)}}, nil, nil)
 		for range 4 {
 			_, err := o.RoundTrip(t.Context(), get("/"))
 			wantKind(t, err, Connect)
@@ -459,7 +462,7 @@ func TestAllEjectedAreTriedAnyway(t *testing.T) {
 // asks meanwhile is refused at once.
 func TestRefusingIsACircuitBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, k := startCluster(t, Options{Ejection: ejecting(true), FirstByteTimeout: 5 * time.Second}, hangs)
+		o, k := startCluster(t, Options{Settings: Settings{Ejection: ejecting(true), FirstByteTimeout: 5 * time.Second}}, hangs)
 		for range 3 {
 			_, err := o.RoundTrip(t.Context(), get("/"))
 			wantKind(t, err, Connect)
@@ -487,8 +490,7 @@ func TestRefusingIsACircuitBreaker(t *testing.T) {
 func TestRefusingDismissesWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := startCluster(t, Options{
-			Ejection:       balance.Ejection{Failures: 1, Backoff: time.Minute, MaxBackoff: time.Minute, Refuse: true},
-			MaxConnections: 1, QueueRequests: 5, QueueWait: time.Hour,
+			Settings: Settings{Ejection: balance.Ejection{Failures: 1, Backoff: time.Minute, MaxBackoff: time.Minute, Refuse: true}, MaxConnections: 1, QueueRequests: 5, QueueWait: time.Hour},
 		}, hangs)
 		ended := make(chan error, 4)
 		for range 4 {
@@ -514,10 +516,9 @@ func TestRefusingDismissesWhoWaits(t *testing.T) {
 func TestRefusingDismissesWhoWaitsForATrialThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := startCluster(t, Options{
-			Ejection: balance.Ejection{
+			Settings: Settings{Ejection: balance.Ejection{
 				Failures: 1, Ratio: 1, Window: time.Minute, Requests: 1, Targets: 1, Backoff: time.Second, MaxBackoff: time.Minute, Refuse: true,
-			},
-			MaxConnections: 1, QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: 10 * time.Second,
+			}, MaxConnections: 1, QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: 10 * time.Second},
 		}, func(_ int, p *peer) {
 			p.request()
 			p.untilClosed()
@@ -548,8 +549,7 @@ func TestQueueSeesAnEjectionEnd(t *testing.T) {
 			p.untilClosed()
 		}
 		o, k := startCluster(t, Options{
-			Ejection:       balance.Ejection{Failures: 1, Backoff: 2 * time.Second, MaxBackoff: time.Minute},
-			MaxConnections: 1, QueueRequests: 5, QueueWait: 10 * time.Second, FirstByteTimeout: time.Minute,
+			Settings: Settings{Ejection: balance.Ejection{Failures: 1, Backoff: 2 * time.Second, MaxBackoff: time.Minute}, MaxConnections: 1, QueueRequests: 5, QueueWait: 10 * time.Second, FirstByteTimeout: time.Minute},
 		}, nil, slow)
 		ask := func(done chan<- error) {
 			_, _, err := fetch(o, get("/"))
@@ -586,8 +586,7 @@ func TestServersWithEverythingAtOnce(t *testing.T) {
 			}
 		}
 		o, k := startCluster(t, Options{
-			Ejection: ejecting(true), Balance: balance.LeastConnections,
-			MaxConnections: 3, QueueRequests: 20, QueueWait: time.Second,
+			Settings: Settings{Ejection: ejecting(true), Balance: balance.LeastConnections, MaxConnections: 3, QueueRequests: 20, QueueWait: time.Second},
 		}, moody, moody, nil, hangs)
 		var wg sync.WaitGroup
 		for i := range 400 {

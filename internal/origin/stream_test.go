@@ -61,7 +61,7 @@ func TestAServerWithoutHTTP2(t *testing.T) {
 	f := func(name string, protocols []string, want string) {
 		t.Helper()
 		var conns atomic.Int32
-		o := start(t, Options{HTTP2: true, TLS: &tls.Config{RootCAs: a.Pool()}}, func(n int, p *peer) {
+		o := start(t, Options{TLS: &tls.Config{RootCAs: a.Pool()}, Settings: Settings{HTTP2: true}}, func(n int, p *peer) {
 			conns.Add(1)
 			overTLS(&tls.Config{Certificates: []tls.Certificate{a.Good("127.0.0.1")}, NextProtos: protocols}, each(okWire))(n, p)
 		})
@@ -74,7 +74,7 @@ func TestAServerWithoutHTTP2(t *testing.T) {
 	f("no protocols", nil, "the server does not offer HTTP/2 (ALPN h2)")
 	f("HTTP/1.1 alone", []string{"http/1.1"}, "no application protocol")
 
-	o := start(t, Options{HTTP2: true, FirstByteTimeout: testkit.Patience}, func(_ int, p *peer) {
+	o := start(t, Options{Settings: Settings{HTTP2: true, FirstByteTimeout: testkit.Patience}}, func(_ int, p *peer) {
 		p.request()
 		p.say("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 		p.untilClosed()
@@ -102,9 +102,9 @@ func TestHTTP2OnASocketWithoutTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	serving(t, h2c(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, r.Proto, " ", r.Host) })), l)
-	o := open(t, Options{HTTP2: true, Address: socketPrefix + path})
+	o := open(t, Options{Address: socketPrefix + path, Settings: Settings{HTTP2: true}})
 	wantBody(t, o, get("/"), "HTTP/2.0 origin.test")
-	o, err = New(Options{Name: "app", HTTP2: true, Servers: []Server{{Address: socketPrefix + path, Host: "localhost"}}})
+	o, err = New(Options{Name: "app", Servers: []Server{{Address: socketPrefix + path, Host: "localhost"}}, Settings: Settings{HTTP2: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestAnswersOfNghttpd(t *testing.T) {
 		return err == nil
 	})
 	const long = 10 * testkit.Patience // 40 MB go both ways at once
-	o := open(t, Options{HTTP2: true, Address: address, ConnectTimeout: long, FirstByteTimeout: long, IdleTimeout: long})
+	o := open(t, Options{Address: address, Settings: Settings{HTTP2: true, ConnectTimeout: long, FirstByteTimeout: long, IdleTimeout: long}})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

@@ -161,7 +161,7 @@ func TestEachHeadByHTTP2IsLookedAt(t *testing.T) {
 func TestAResponseByHTTP2IsAsLongAsItSays(t *testing.T) {
 	f := func(name string, want Kind, say func(f *framer, id uint32)) {
 		t.Helper()
-		o := byFrames(t, Options{IdleTimeout: testkit.Patience}, says(say))
+		o := byFrames(t, Options{Settings: Settings{IdleTimeout: testkit.Patience}}, says(say))
 		res, err := o.RoundTrip(t.Context(), get("/"))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -548,7 +548,7 @@ func TestAPanicByHTTP2EndsOneRequest(t *testing.T) {
 // A server that gives a stream more of a window than there may be ends this stream, and no other.
 func TestAWindowByHTTP2ThatIsTooLargeEndsItsStream(t *testing.T) {
 	var bad atomic.Bool
-	o := byFrames(t, Options{IdleTimeout: testkit.Patience, FirstByteTimeout: testkit.Patience}, says(func(f *framer, id uint32) {
+	o := byFrames(t, Options{Settings: Settings{IdleTimeout: testkit.Patience, FirstByteTimeout: testkit.Patience}}, says(func(f *framer, id uint32) {
 		if !bad.Swap(true) {
 			_ = f.WriteWindowUpdate(id, 1<<31-1)
 		}

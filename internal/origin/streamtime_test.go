@@ -22,7 +22,7 @@ func TestWaitsByHTTP2HaveLimits(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := h2InMemory(t, Options{FirstByteTimeout: 20 * time.Second, IdleTimeout: 7 * time.Second}, h)
+				o := h2InMemory(t, Options{Settings: Settings{FirstByteTimeout: 20 * time.Second, IdleTimeout: 7 * time.Second}}, h)
 				began := time.Now()
 				_, _, err := fetch(o, r)
 				wantKind(t, err, Timeout)
@@ -84,7 +84,7 @@ func (l *late) Read([]byte) (int, error) {
 // A client that sends slowly has all the time that its body allows.
 func TestASlowUploadByHTTP2IsNotTheOriginsFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := h2InMemory(t, Options{FirstByteTimeout: time.Second, IdleTimeout: time.Second}, func(w http.ResponseWriter, r *http.Request) {
+		o := h2InMemory(t, Options{Settings: Settings{FirstByteTimeout: time.Second, IdleTimeout: time.Second}}, func(w http.ResponseWriter, r *http.Request) {
 			n, err := io.Copy(io.Discard, r.Body)
 			_, _ = fmt.Fprint(w, n, err)
 		})
@@ -95,7 +95,7 @@ func TestASlowUploadByHTTP2IsNotTheOriginsFault(t *testing.T) {
 
 func TestMaxConnectionsBoundsRequestsByHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := h2InMemory(t, Options{MaxConnections: 2, QueueRequests: 2, QueueWait: 3 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
+		o := h2InMemory(t, Options{Settings: Settings{MaxConnections: 2, QueueRequests: 2, QueueWait: 3 * time.Second}}, func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/slow") {
 				time.Sleep(2 * time.Second)
 			}
@@ -157,7 +157,7 @@ func TestAConnectionThatIsFullByHTTP2(t *testing.T) {
 		}))
 		s.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 2}
 		serving(t, s, l)
-		o := open(t, Options{Dial: l.dial, HTTP2: true})
+		o := open(t, Options{Dial: l.dial, Settings: Settings{HTTP2: true}})
 		wantBody(t, o, get("/first"), "ok") // its limit is known from then on
 		var wg sync.WaitGroup
 		for range 7 {
@@ -236,7 +236,7 @@ func TestAResponseByHTTP2IsReadNoFasterThanItIsWanted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
 		const size = 8 << 20
-		o := h2InMemory(t, Options{IdleTimeout: time.Minute}, func(w http.ResponseWriter, r *http.Request) {
+		o := h2InMemory(t, Options{Settings: Settings{IdleTimeout: time.Minute}}, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/small" {
 				_, _ = io.WriteString(w, "ok")
 				return
@@ -293,7 +293,7 @@ func TestARetiredOriginByHTTP2AnswersAndCloses(t *testing.T) {
 func TestAConnectionByHTTP2ThatIsNotMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener() // nobody accepts
-		o := open(t, Options{Dial: l.dial, HTTP2: true, ConnectTimeout: 2 * time.Second})
+		o := open(t, Options{Dial: l.dial, Settings: Settings{HTTP2: true, ConnectTimeout: 2 * time.Second}})
 		var wg sync.WaitGroup
 		began := time.Now()
 		for range 3 {
@@ -326,7 +326,8 @@ func TestHealthChecksByHTTP2(t *testing.T) {
 		var asked atomic.Value
 		changes := make(chan Change, 10)
 		o := h2InMemory(t, Options{
-			Health: Health{Path: "/health", Unhealthy: 2, Healthy: 1}, OnChange: func(c Change) { changes <- c },
+			OnChange: func(c Change) { changes <- c },
+			Settings: Settings{Health: Health{Path: "/health", Unhealthy: 2, Healthy: 1}},
 		}, func(w http.ResponseWriter, r *http.Request) {
 			asked.Store(r.Proto + " " + r.Host + " " + r.UserAgent())
 			if ill.Load() {
@@ -358,7 +359,7 @@ func TestTotalByHTTP2(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := h2InMemory(t, Options{MaxConnections: 2, QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Minute, IdleTimeout: time.Minute}, h)
+				o := h2InMemory(t, Options{Settings: Settings{MaxConnections: 2, QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Minute, IdleTimeout: time.Minute}}, h)
 				wantBody(t, o, get("/first"), "")
 				begun, asked := time.Now(), r()
 				asked.Total, asked.Begun = 5*time.Second, begun
@@ -400,7 +401,7 @@ func TestTotalByHTTP2(t *testing.T) {
 		return r
 	}, silence)
 	synctest.Test(t, func(t *testing.T) {
-		o := open(t, Options{Dial: newPipeListener().dial, HTTP2: true, ConnectTimeout: time.Minute})
+		o := open(t, Options{Dial: newPipeListener().dial, Settings: Settings{HTTP2: true, ConnectTimeout: time.Minute}})
 		begun := time.Now()
 		_, _, err := fetch(o, within(5*time.Second))
 		wantTotal(t, "connect", err, Connect, begun, 5*time.Second)

@@ -22,7 +22,7 @@ import (
 
 // Whatever goes wrong beside it, a response is the answer to its own request, and nothing is left at the end.
 func TestManyRequestsByHTTP2InTrouble(t *testing.T) {
-	o := overH2(t, Options{MaxConnections: 24, QueueRequests: 1000, QueueWait: time.Minute}, troubled)
+	o := overH2(t, Options{Settings: Settings{MaxConnections: 24, QueueRequests: 1000, QueueWait: time.Minute}}, troubled)
 	var wg sync.WaitGroup
 	var whole, broken atomic.Int32
 	for client := range 32 {
@@ -101,7 +101,7 @@ func oneOfMany(o *Origin, r *rand.Rand, target string) (whole bool, err error) {
 
 func TestOneClientLeavesOthersConnectionsByHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := h2InMemory(t, Options{MaxConnections: 16, QueueRequests: 10, QueueWait: time.Minute, ClientShare: 0.125}, func(w http.ResponseWriter, _ *http.Request) {
+		o := h2InMemory(t, Options{ClientShare: 0.125, Settings: Settings{MaxConnections: 16, QueueRequests: 10, QueueWait: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "x")
 		})
 		var held []*Response
@@ -137,8 +137,9 @@ func TestAnotherServerByHTTP2(t *testing.T) {
 		_, _ = io.WriteString(w, "ok")
 	})
 	o, err := New(Options{
-		Name: "app", HTTP2: true, Servers: []Server{{Address: old, TLS: &tls.Config{RootCAs: a.Pool()}}, {Address: good.options.Address, TLS: good.options.TLS}},
-		Ejection: balance.Ejection{Failures: 3, Backoff: time.Minute, MaxBackoff: time.Hour},
+		Name:     "app",
+		Servers:  []Server{{Address: old, TLS: &tls.Config{RootCAs: a.Pool()}}, {Address: good.options.Address, TLS: good.options.TLS}},
+		Settings: Settings{HTTP2: true, Ejection: balance.Ejection{Failures: 3, Backoff: time.Minute, MaxBackoff: time.Hour}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +187,7 @@ func TestNoRequestByHTTP2IsLostToAGoodbye(t *testing.T) {
 
 // A server that answers nothing any more, pings neither, keeps no connection.
 func TestAConnectionToASilentServerIsClosed(t *testing.T) {
-	o := byFrames(t, Options{FirstByteTimeout: 10 * time.Millisecond}, func(_ int, f *framer) {
+	o := byFrames(t, Options{Settings: Settings{FirstByteTimeout: 10 * time.Millisecond}}, func(_ int, f *framer) {
 		for {
 			if _, err := f.ReadFrame(); err != nil {
 				return

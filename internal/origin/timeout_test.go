@@ -14,7 +14,7 @@ func TestDrippedHeadEnds(t *testing.T) {
 	f := func(name, head string, r *Request) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o := inMemory(t, Options{FirstByteTimeout: 10 * time.Second, IdleTimeout: 3 * time.Second}, func(_ int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 10 * time.Second, IdleTimeout: 3 * time.Second}}, func(_ int, p *peer) {
 				p.request()
 				for _, b := range []byte(head) {
 					if _, err := p.Write([]byte{b}); err != nil {
@@ -52,7 +52,7 @@ func TestBodyMayTakeAnyTimeButNotStandStill(t *testing.T) {
 	f := func(head string, pieces []string, pause time.Duration, want string, wantErr bool) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o := inMemory(t, Options{FirstByteTimeout: time.Second, IdleTimeout: 5 * time.Second}, func(_ int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: time.Second, IdleTimeout: 5 * time.Second}}, func(_ int, p *peer) {
 				p.request()
 				p.say(head)
 				for _, piece := range pieces {

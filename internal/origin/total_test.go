@@ -34,7 +34,7 @@ func TestTotalBoundsEachStepOfAnExchange(t *testing.T) {
 	f := func(name string, s script, kind Kind, body string) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o, _ := startCluster(t, Options{ConnectTimeout: time.Minute, FirstByteTimeout: time.Minute, IdleTimeout: time.Minute}, s)
+			o, _ := startCluster(t, Options{Settings: Settings{ConnectTimeout: time.Minute, FirstByteTimeout: time.Minute, IdleTimeout: time.Minute}}, s)
 			begun := time.Now()
 			_, got, err := fetch(o, within(5*time.Second))
 			wantTotal(t, name, err, kind, begun, 5*time.Second)
@@ -121,7 +121,7 @@ func TestTotalOfACall(t *testing.T) {
 // What is spent in the queue and on other servers is not given again, and no other server is tried afterwards.
 func TestTotalIsOfTheQueueAndAllTriesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{MaxConnections: 1, QueueRequests: 1, QueueWait: time.Minute}, func(_ int, p *peer) {
+		o := inMemory(t, Options{Settings: Settings{MaxConnections: 1, QueueRequests: 1, QueueWait: time.Minute}}, func(_ int, p *peer) {
 			for p.request() != "" {
 				time.Sleep(3 * time.Second)
 				p.say(okWire)
@@ -141,7 +141,7 @@ func TestTotalIsOfTheQueueAndAllTriesTogether(t *testing.T) {
 		time.Sleep(time.Minute)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		o, k := startCluster(t, Options{ConnectTimeout: 2 * time.Second}, hangs, hangs, hangs, hangs)
+		o, k := startCluster(t, Options{Settings: Settings{ConnectTimeout: 2 * time.Second}}, hangs, hangs, hangs, hangs)
 		begun := time.Now()
 		_, err := o.RoundTrip(t.Context(), within(3*time.Second))
 		wantTotal(t, "servers", err, Connect, begun, 3*time.Second)
@@ -154,9 +154,11 @@ func TestServerIsNotEjectedForTimeSpentInTheQueue(t *testing.T) {
 	f := func(name string, spent time.Duration, s script, want balance.State) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o, _ := startCluster(t, Options{ConnectTimeout: time.Minute, Ejection: balance.Ejection{
-				Failures: 1, Ratio: 0.1, Window: time.Minute, Requests: 1, Targets: 1, Backoff: time.Minute, MaxBackoff: time.Hour,
-			}}, s, answers)
+			o, _ := startCluster(t, Options{
+				Settings: Settings{ConnectTimeout: time.Minute, Ejection: balance.Ejection{
+					Failures: 1, Ratio: 0.1, Window: time.Minute, Requests: 1, Targets: 1, Backoff: time.Minute, MaxBackoff: time.Hour,
+				}},
+			}, s, answers)
 			r := within(5 * time.Second)
 			time.Sleep(spent)
 			_, err := o.RoundTrip(context.Background(), r)

@@ -206,14 +206,14 @@ func TestTraceOfAFirstByteThatDoesNotCome(t *testing.T) {
 	silent := func(said string) func(t *testing.T) *Origin {
 		return func(t *testing.T) *Origin {
 			t.Helper()
-			return inMemory(t, Options{FirstByteTimeout: limit}, func(_ int, p *peer) { p.request(); p.say(said); p.untilClosed() })
+			return inMemory(t, Options{Settings: Settings{FirstByteTimeout: limit}}, func(_ int, p *peer) { p.request(); p.say(said); p.untilClosed() })
 		}
 	}
 	f("nothing", silent(""))
 	f("an interim response", silent("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"))
 	f("HTTP/2", func(t *testing.T) *Origin {
 		t.Helper()
-		return h2InMemory(t, Options{FirstByteTimeout: limit}, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		return h2InMemory(t, Options{Settings: Settings{FirstByteTimeout: limit}}, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	})
 }
 
@@ -243,7 +243,7 @@ func TestTraceOfTheLastTryAlone(t *testing.T) {
 func TestTraceOfAWaitBesideADeadServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e ears
-		o, _, release := beside(t, Options{QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Hour})
+		o, _, release := beside(t, Options{Settings: Settings{QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Hour}})
 		_, _, err := fetch(o, e.traced())
 		close(release)
 		o.Close()
@@ -259,7 +259,7 @@ func TestTraceOfAWaitBesideADeadServer(t *testing.T) {
 func TestTraceOfTheQueueIsThatOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e ears
-		o, res := occupied(t, Options{QueueRequests: 1, QueueWait: 3 * time.Second})
+		o, res := occupied(t, Options{Settings: Settings{QueueRequests: 1, QueueWait: 3 * time.Second}})
 		_, _, err := fetch(o, e.traced())
 		wantKind(t, err, Overload)
 		if got := wantEnd(t, &e, Overload, 0); got.QueueBegun != got.Begun || got.QueueEnd.Sub(got.QueueBegun) != 3*time.Second {

@@ -206,9 +206,11 @@ func TestAnotherServerAnswersInPlaceOfAStatus(t *testing.T) {
 func TestABrokenServerWasNeverEjectedWhereRequestsAreFew(t *testing.T) {
 	for name, broken := range ways() {
 		synctest.Test(t, func(t *testing.T) {
-			o, k := startCluster(t, again(Options{Ejection: balance.Ejection{
-				Failures: 5, Ratio: 0.5, Window: 10 * time.Second, Requests: 20, Targets: 5, Backoff: time.Minute, MaxBackoff: time.Minute,
-			}}), broken, each(okWire))
+			o, k := startCluster(t, again(Options{
+				Settings: Settings{Ejection: balance.Ejection{
+					Failures: 5, Ratio: 0.5, Window: 10 * time.Second, Requests: 20, Targets: 5, Backoff: time.Minute, MaxBackoff: time.Minute,
+				}},
+			}), broken, each(okWire))
 			for range 20 {
 				wantBody(t, o, get("/"), "ok")
 				time.Sleep(time.Second)
@@ -234,9 +236,12 @@ func TestARequestThatBreaksEveryServerEjectsNone(t *testing.T) {
 			}
 		}
 		var changes []Change
-		o, _ := startCluster(t, again(Options{OnChange: func(c Change) { changes = append(changes, c) }, Ejection: balance.Ejection{
-			Failures: 2, Ratio: 0.5, Window: 10 * time.Second, Requests: 20, Targets: 5, Backoff: time.Minute, MaxBackoff: time.Minute,
-		}}), bad, bad)
+		o, _ := startCluster(t, again(Options{
+			OnChange: func(c Change) { changes = append(changes, c) },
+			Settings: Settings{Ejection: balance.Ejection{
+				Failures: 2, Ratio: 0.5, Window: 10 * time.Second, Requests: 20, Targets: 5, Backoff: time.Minute, MaxBackoff: time.Minute,
+			}},
+		}), bad, bad)
 		for range 30 {
 			_, _, _ = fetch(o, get("/bad"))
 			wantBody(t, o, get("/"), "ok")

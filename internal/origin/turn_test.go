@@ -92,7 +92,7 @@ func TestATurnHasAllOfItsTime(t *testing.T) {
 		}
 	}
 	t.Run("where the origin answers late", func(t *testing.T) {
-		o := startWarm(t, Options{FirstByteTimeout: testkit.Patience}, func(_ int, p *peer) {
+		o := startWarm(t, Options{Settings: Settings{FirstByteTimeout: testkit.Patience}}, func(_ int, p *peer) {
 			p.request()
 			_ = p.SetReadDeadline(time.Now().Add(2 * left))
 			_, _ = p.br.ReadByte()
@@ -108,7 +108,7 @@ func TestATurnHasAllOfItsTime(t *testing.T) {
 	})
 	t.Run("and no more", func(t *testing.T) {
 		const limit = 300 * time.Millisecond
-		o := startWarm(t, Options{FirstByteTimeout: limit}, func(_ int, p *peer) { p.untilClosed() })
+		o := startWarm(t, Options{Settings: Settings{FirstByteTimeout: limit}}, func(_ int, p *peer) { p.untilClosed() })
 		begun := time.Now() // the limit counts from some moment after this
 		shorten(t, o, limit)
 		c := call(t, o, get("/"))

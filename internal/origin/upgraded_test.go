@@ -169,7 +169,7 @@ func TestSwitchHasToBeAskedFor(t *testing.T) {
 // it lives, and the gauges tell of both.
 func TestUpgradedIsInNoSlot(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	o := start(t, Options{MaxConnections: 1, Metrics: NewMetrics(registry)}, func(_ int, p *peer) {
+	o := start(t, Options{Metrics: NewMetrics(registry), Settings: Settings{MaxConnections: 1}}, func(_ int, p *peer) {
 		for r := p.request(); r != ""; r = p.request() {
 			if strings.Contains(r, "\r\nUpgrade: ") {
 				p.say(switchedWire)
@@ -212,7 +212,7 @@ func TestUpgradedIsInNoSlot(t *testing.T) {
 // alone ends nothing.
 func TestUpgradedWriteHasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{IdleTimeout: time.Second}, func(_ int, p *peer) {
+		o := inMemory(t, Options{Settings: Settings{IdleTimeout: time.Second}}, func(_ int, p *peer) {
 			p.request()
 			p.say(switchedWire)
 			time.Sleep(time.Hour)
@@ -262,7 +262,7 @@ func TestUpgradedIsLoad(t *testing.T) {
 			}
 		})}
 	}
-	o, err := New(Options{Name: "app", Servers: []Server{server(0), server(1)}, Balance: balance.LeastConnections})
+	o, err := New(Options{Name: "app", Servers: []Server{server(0), server(1)}, Settings: Settings{Balance: balance.LeastConnections}})
 	if err != nil {
 		t.Fatal(err)
 	}

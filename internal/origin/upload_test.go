@@ -283,7 +283,7 @@ func TestResponseToAWholeUploadInterruptsNothing(t *testing.T) {
 
 func TestSlowUploadHasNoLimitButItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second, IdleTimeout: 2 * time.Second}, func(_ int, p *peer) {
+		o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 5 * time.Second, IdleTimeout: 2 * time.Second}}, func(_ int, p *peer) {
 			p.request()
 			p.say("HTTP/1.1 100 Continue\r\n\r\n")
 			b, err := io.ReadAll(chunked.NewReader(p.br, trailerSection))
@@ -304,7 +304,7 @@ func TestSlowUploadHasNoLimitButItsOwn(t *testing.T) {
 
 func TestSilenceAfterTheUploadEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second}, func(_ int, p *peer) { p.untilClosed() })
+		o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 5 * time.Second}}, func(_ int, p *peer) { p.untilClosed() })
 		begun := time.Now()
 		_, err := o.RoundTrip(t.Context(), post(io.LimitReader(neverEnding{}, 60), -1))
 		wantKind(t, err, Timeout)
@@ -320,7 +320,7 @@ func TestStalledUpload(t *testing.T) {
 	f := func(answer string, want Kind) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second, IdleTimeout: 2 * time.Second}, func(_ int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 5 * time.Second, IdleTimeout: 2 * time.Second}}, func(_ int, p *peer) {
 				p.request()
 				time.Sleep(4 * time.Second)
 				p.say(answer)
@@ -359,7 +359,7 @@ func TestEarlyResponseEndsAWriteThatWaits(t *testing.T) {
 	f := func(name string, body io.Reader, want time.Duration) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			o := inMemory(t, Options{IdleTimeout: time.Hour}, func(_ int, p *peer) {
+			o := inMemory(t, Options{Settings: Settings{IdleTimeout: time.Hour}}, func(_ int, p *peer) {
 				p.request()
 				time.Sleep(time.Second)
 				p.say("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
@@ -386,7 +386,7 @@ func (slow) Read(p []byte) (int, error) {
 
 func TestInterimResponseAfterTheUploadGainsNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{FirstByteTimeout: 5 * time.Second}, func(_ int, p *peer) {
+		o := inMemory(t, Options{Settings: Settings{FirstByteTimeout: 5 * time.Second}}, func(_ int, p *peer) {
 			p.request()
 			_, _ = io.CopyN(io.Discard, p.br, 5)
 			time.Sleep(3 * time.Second)

@@ -28,7 +28,7 @@ func runs(e *edgetest.Edge, most int) (lines []string, total int) {
 // TestRequestsThatRunAreListed: each phase, by requests that stay in it until the test lets them go.
 func TestRequestsThatRunAreListed(t *testing.T) {
 	goOn := make(chan struct{})
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), CollapseWait: time.Hour, Origin: origin.Options{FirstByteTimeout: time.Hour, IdleTimeout: time.Hour}}, func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), CollapseWait: time.Hour, Origin: origin.Options{Settings: origin.Settings{FirstByteTimeout: time.Hour, IdleTimeout: time.Hour}}}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			switch {
 			case r.Header.Get("Upgrade") != "":
@@ -94,7 +94,7 @@ func TestRequestsThatRunAreListed(t *testing.T) {
 // TestARequestThatWaitsForAConnectionIsInTheQueue: by a flight, and alone.
 func TestARequestThatWaitsForAConnectionIsInTheQueue(t *testing.T) {
 	goOn := make(chan struct{})
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Origin: origin.Options{MaxConnections: 1, QueueRequests: 10, QueueWait: time.Hour, FirstByteTimeout: time.Hour}}, func(c *edgetest.Conn) {
+	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: time.Hour, FirstByteTimeout: time.Hour}}}, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			<-goOn
 			c.Say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")

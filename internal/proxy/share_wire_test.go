@@ -26,7 +26,7 @@ func TestALeaderBeyondItsShareFailsNoFollower(t *testing.T) {
 			e, _ := startOldBefore(t, edgetest.Options{
 				Rule: oldAlways(), ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 				SliceBytes: slice,
-				Origin:     origin.Options{MaxConnections: 8, QueueRequests: 100, QueueWait: patience},
+				Origin:     origin.Options{Settings: origin.Settings{MaxConnections: 8, QueueRequests: 100, QueueWait: patience}},
 			}, func(c *edgetest.Conn) {
 				for r := c.Next(); r != nil; r = c.Next() {
 					if strings.HasPrefix(r.RequestURI, "/slow") {

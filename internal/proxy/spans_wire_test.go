@@ -402,7 +402,7 @@ func wantFailedIn(t *testing.T, list []testkit.Span, name, words string) {
 func TestThePartThatFailedHadNoStatus(t *testing.T) {
 	held, goOn := make(chan struct{}), make(chan struct{})
 	e := newTraced(t, edgetest.Options{
-		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{MaxConnections: 1, QueueRequests: 10, QueueWait: 20 * time.Millisecond},
+		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: 20 * time.Millisecond}},
 	}, func(http.ResponseWriter, *http.Request) { close(held); <-goOn })
 	var all sync.WaitGroup
 	all.Go(func() { e.ask("POST / HTTP/1.1\r\nContent-Length: 0\r\n") })
@@ -468,7 +468,7 @@ func TestAnswersOfAnOriginThatAreErrors(t *testing.T) {
 func TestQueueIsAPartOfTheFetch(t *testing.T) {
 	goOn := make(chan struct{})
 	e := newTraced(t, edgetest.Options{
-		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{MaxConnections: 1, QueueRequests: 10, QueueWait: testkit.Patience},
+		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: testkit.Patience}},
 	}, func(w http.ResponseWriter, _ *http.Request) { <-goOn; w.WriteHeader(http.StatusOK) })
 	var all sync.WaitGroup
 	for i := range 2 {
@@ -542,7 +542,7 @@ var tracedMethods = []string{http.MethodGet, http.MethodPost}
 func TestTimeoutOfTheFirstByteIsInItsSpan(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	for _, method := range tracedMethods {
-		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{FirstByteTimeout: limit}},
+		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Settings: origin.Settings{FirstByteTimeout: limit}}},
 			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		if got := e.ask(method + " / HTTP/1.1\r\nContent-Length: 0\r\n"); got != http.StatusGatewayTimeout {
 			t.Fatalf("%s: got %d", method, got)
@@ -658,7 +658,7 @@ func TestSpanOfAFetchByHTTP2HadTheVersionOfHTTP1(t *testing.T) {
 	backend.Config.Protocols.SetUnencryptedHTTP2(true)
 	backend.Start()
 	t.Cleanup(backend.Close)
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Address: strings.TrimPrefix(backend.URL, "http://"), HTTP2: true}}, nil)
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Address: strings.TrimPrefix(backend.URL, "http://"), Settings: origin.Settings{HTTP2: true}}}, nil)
 	e.ask("GET / HTTP/1.1\r\n")
 	want(t, one(t, e.all(), "CLIENT", "GET"), "network.protocol.version", "2", "http.response.status_code", "200")
 }

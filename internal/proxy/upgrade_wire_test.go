@@ -372,7 +372,7 @@ func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
 	})
 	t.Run("origin", func(t *testing.T) {
 		over := make(chan struct{})
-		e, _ := startOldBefore(t, edgetest.Options{Origin: origin.Options{IdleTimeout: limit}}, consents(func(*edgetest.Conn) { <-over }))
+		e, _ := startOldBefore(t, edgetest.Options{Origin: origin.Options{Settings: origin.Settings{IdleTimeout: limit}}}, consents(func(*edgetest.Conn) { <-over }))
 		s := dial(t, e.Address)
 		s.upgrade(t, "")
 		push(s.Conn)
@@ -385,7 +385,7 @@ func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
 // TestTunnelsAreNotRequestsInFlight: each held one in requests_in_flight as long as it lived,
 // so WebSockets kept the misses of others out.
 func TestTunnelsAreNotRequestsInFlight(t *testing.T) {
-	o := edgetest.Options{RequestsInFlight: 1, Origin: origin.Options{MaxConnections: 1}}
+	o := edgetest.Options{RequestsInFlight: 1, Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1}}}
 	e, _ := startOldBefore(t, o, consents(echoes))
 	for range 3 {
 		s := dial(t, e.Address)

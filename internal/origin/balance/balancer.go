@@ -19,6 +19,9 @@ const (
 	Hash
 )
 
+// String returns the word of p in the configuration.
+func (p Policy) String() string { return [...]string{"round_robin", "least_connections", "hash"}[p] }
+
 // Options configure a Balancer. Counts are above 0 unless said otherwise.
 type Options struct {
 	Policy   Policy

@@ -50,6 +50,8 @@ type Options struct {
 	Listener net.Listener
 	// Origin holds the address, connections and times of the one origin.
 	Origin origin.Options
+	// CloseAfterPost ends each connection to it after a POST with a body.
+	CloseAfterPost bool
 	// Route is the name of the last route, which takes all requests; default if empty. Routes stand
 	// before it; see OtherRoute.
 	Route  string
@@ -246,7 +248,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	e.gate, err = admission.New(gate, now())
 	must(tb, err)
 	e.gate.StartSaving()
-	o.Origin.ClientShare = o.ClientShare
+	o.Origin.ClientShare, o.Origin.ReuseAfterPost = o.ClientShare, !o.CloseAfterPost
 	o.Origin.Metrics = origin.NewMetrics(e.Registry)
 	o.Origin.Panics = rescue.NewCounter(slog.New(slog.NewTextHandler(o.Log, nil)))
 	e.origin, err = origin.New(o.Origin)
