@@ -61,7 +61,7 @@ func TestRunnerFindsWhatIsNotAsExpected(t *testing.T) {
 
 func TestUnknownSettingsFail(t *testing.T) {
 	for text, want := range map[string]string{
-		"config\n  colour: blue\norigin /a": "unknown key", "config\n  admission: {policy: sometimes}\norigin /a": "want always",
+		"config\n  colour: blue\norigin /a": "unknown key", "config\n  admission: {policy: sometimes}\norigin /a": "must be always",
 		"small colour 1": "unknown", "small cache.slice many": "invalid syntax",
 	} {
 		synctest.Test(t, func(t *testing.T) {
