@@ -127,7 +127,7 @@ func TestNothingOlderThanAnUnsafeRequestIsServed(t *testing.T) {
 			all.Wait()
 		})
 	}
-	slices := func(c *config.Config) { c.Routes[0].Cache.Slice = 64 }
+	slices := func(c *config.Config) { c.Routes[0].Cache.SliceBytes = 64 }
 	const never = "admission: {policy: never}"
 	f("whole", always, nil)
 	f("parts", always, func(c *config.Config) { c.Cache.Memory.MaxObjectBytes = 200 })

@@ -314,7 +314,7 @@ func TestPreconditionsOfUnsafeRequestsAreForwardedUnchanged(t *testing.T) {
 func TestSlicesAreNotCompressed(t *testing.T) {
 	body := page(5000)
 	app := edgetest.StartOrigin(t, nil, says(textFields, body))
-	e := start(t, always+gzips(), edgetest.Options{Origin: app.Address, Adjust: func(c *config.Config) { c.Routes[0].Cache.Slice = 64 << 10 }})
+	e := start(t, always+gzips(), edgetest.Options{Origin: app.Address, Adjust: func(c *config.Config) { c.Routes[0].Cache.SliceBytes = 64 << 10 }})
 	got := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.1", ""))
 	if got.body != body || got.header.Get("Content-Encoding") != "" || got.header.Get("Vary") != "" {
 		t.Errorf("got %d bytes, %v", len(got.body), got.header)

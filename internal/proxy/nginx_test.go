@@ -111,7 +111,7 @@ func TestNginxAsOrigin(t *testing.T) {
 		ask(t, e, get("/plain/a.txt", "Range: bytes=99999-\r\n")).want(t, 416, "fwd=uri-miss; fwd-status=200; stored", "")
 	})
 	t.Run("slices", func(t *testing.T) {
-		e := start(t, always, edgetest.Options{Origin: address, Adjust: func(c *config.Config) { c.Routes[0].Cache.Slice = 5000 }})
+		e := start(t, always, edgetest.Options{Origin: address, Adjust: func(c *config.Config) { c.Routes[0].Cache.SliceBytes = 5000 }})
 		ask(t, e, get("/plain/a.txt", "Range: bytes=4996-5004\r\n")).want(t, 206, "fwd=uri-miss; stored", nginxText()[4996:5005])
 		ask(t, e, get("/plain/a.txt", "")).want(t, 200, "fwd=partial; stored", nginxText())
 		a := ask(t, e, get("/plain/a.txt", ""))

@@ -107,7 +107,7 @@ func TestSwapThatCannotWorkChangesNothing(t *testing.T) {
 	e := start(t, always, edgetest.Options{Origin: app.Address, Adjust: func(c *config.Config) {
 		for i := range c.Routes {
 			if c.Routes[i].Name == "bad" {
-				c.Routes[i].Cache.Slice = 1 << 40
+				c.Routes[i].Cache.SliceBytes = 1 << 40
 			}
 		}
 	}})
