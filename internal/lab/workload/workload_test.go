@@ -18,12 +18,12 @@ func TestAWorkloadIsReadFromTheFolderOfTheTraces(t *testing.T) {
 		t.Helper()
 		r, err := w.Load(t.Context(), dir)
 		if err != nil || len(r.Objects) != objects || w.Model() != model {
-			t.Errorf("%+v: got %+v, %v, a model: %v, want %d objects", w, r, err, w.Model(), objects)
+			t.Fatalf("%+v: got an error of %v, a model: %v, must have %d objects", w, err, w.Model(), objects)
 		}
 	}
 	f(Workload{Path: "a.tr"}, false, 2)
 	f(Workload{Path: "popularity:p.txt,objects=20"}, true, 20)
-	f(Workload{Path: "zipf:objects=9,requests=2000,exponent=0"}, true, 9)
+	f(Workload{Path: "zipf:objects=9,requests=2000,exponent=0,one-hit=0"}, true, 9)
 	f(Workload{Make: func() *Requests { return &Requests{} }}, true, 0)
 	r, err := Workload{Path: "a.tr"}.Load(t.Context(), dir)
 	if err != nil || r.Unique != 150 || len(r.Accesses) != 3 || r.Bytes(10) != 15 {
