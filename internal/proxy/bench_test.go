@@ -53,7 +53,7 @@ func BenchmarkHit(b *testing.B) {
 	f("variant", "/vary/1024", "", "2xx", "")
 	f("a query by a rule", searchTarget, "", "2xx", "cache: {no_vary_search: true}\n")
 	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx", "")
-	f("tagged, after other purges", "/1024", "", "2xx", "", purgeOthers[*edgetest.Edge])
+	f("tagged, after other purges", "/1024", "", "2xx", "", purgeOthers)
 	f("counted by host and URL", "/1024", "", "2xx", countsAll)
 }
 

@@ -43,9 +43,9 @@ const smuggled = "GET /smuggled HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n
 
 // statuses sends raw on a connection of its own and returns the status of every
 // answer until the edge closes.
-func statuses[E anEdge](t *testing.T, e E, raw string) string {
+func statuses(t *testing.T, e *edgetest.Edge, raw string) string {
 	t.Helper()
-	s := dial(t, addressOf(e))
+	s := dial(t, e.Address)
 	defer s.Close()
 	if _, err := io.WriteString(s, raw); err != nil {
 		t.Fatal(err)

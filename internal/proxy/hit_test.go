@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/origin"
 	"edgeproxy/internal/test/edgetest"
 )
 
@@ -72,12 +71,6 @@ func hitOrigin(tb testing.TB) edgetest.Options {
 	}))
 	tb.Cleanup(server.Close)
 	return edgetest.Options{Origin: server.Listener.Addr().String()}
-}
-
-// oldHitOrigin is hitOrigin for the old rig.
-func oldHitOrigin(tb testing.TB) origin.Options {
-	tb.Helper()
-	return origin.Options{Address: hitOrigin(tb).Origin}
 }
 
 // searchTarget means the same as searchNormal, by which the answer to it is stored once

@@ -5,11 +5,10 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -65,9 +64,8 @@ func TestPostsFlushNothingElseFromTheDisk(t *testing.T) {
 	f := func(name string, posted func(i int) string, stored bool) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
-			r.onDisk(t)
-			r.options.SliceBytes = 0 // such a route leaves a mark in any case
-			r.options.PurgeMarks.URLs = marks
+			r.sliced = false // such a route leaves a mark in any case
+			r.options.Seams.Marks.URLs = marks
 			var kept, gone []string
 			r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
@@ -107,8 +105,7 @@ func TestPostsFlushNothingElseFromTheDisk(t *testing.T) {
 // A POST while a fetch for its URL is under way: what that brings is stored neither in this process nor for the next.
 func TestAPostReachesAFetchUnderWayWithADisk(t *testing.T) {
 	r := newRestartRig(t)
-	r.onDisk(t)
-	r.options.SliceBytes = 0
+	r.sliced = false
 	r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 		t.Helper()
 		done := make(chan int64)
@@ -143,8 +140,7 @@ func TestPostsToAKeyedRouteWroteToTheDiskEach(t *testing.T) {
 	f := func(name string, keyed func(r *restartRig), stored string) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
-			r.onDisk(t)
-			r.options.SliceBytes = 0
+			r.sliced = false
 			keyed(r)
 			never := func(t *testing.T, e *edgetest.Edge, count int) {
 				t.Helper()
@@ -154,7 +150,7 @@ func TestPostsToAKeyedRouteWroteToTheDiskEach(t *testing.T) {
 			}
 			journal := func(t *testing.T) int64 {
 				t.Helper()
-				info, err := os.Stat(filepath.Join(r.options.PurgeDir, "purges"))
+				info, err := os.Stat(r.journal())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -182,7 +178,7 @@ func TestPostsToAKeyedRouteWroteToTheDiskEach(t *testing.T) {
 				r.wantVersion(t, e, []string{stored + "2", stored + "3"}, 1)
 				post(t, e, stored+"2")
 			})
-			r.options.PurgeMarks.URLs = 32 // half of them are swept
+			r.options.Seams.Marks.URLs = 32 // half of them are swept
 			r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
 				r.wantVersion(t, e, []string{stored + "3"}, 1)
@@ -212,17 +208,16 @@ func TestPostsToAKeyedRouteWroteToTheDiskEach(t *testing.T) {
 		})
 	}
 
-	f("slices", func(r *restartRig) { r.options.SliceBytes = 1024 }, "/sliced-many/")
-	f("headers", func(r *restartRig) { r.options.Key.Headers = []string{"X-Region"} }, "/many/")
+	f("slices", func(r *restartRig) { r.sliced = true }, "/sliced-many/")
+	f("headers", func(r *restartRig) { r.cache = "key: {headers: [X-Region]}" }, "/many/")
 }
 
 // What is stored while a sweep runs, or was about to be when it began, is reached by a POST behind it.
 func TestAPostReachesWhatWasStoredBesideASweep(t *testing.T) {
 	r := newRestartRig(t)
-	r.onDisk(t)
-	r.options.SliceBytes = 0
-	r.options.Key.Headers = []string{"X-Region"}
-	r.options.PurgeMarks.URLs = 16
+	r.sliced = false
+	r.cache = "key: {headers: [X-Region]}"
+	r.options.Seams.Marks.URLs = 16
 	r.runOnDisk(t, false, func(t *testing.T, e *edgetest.Edge) {
 		t.Helper()
 		for round := range int64(20) {

@@ -12,15 +12,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/purge"
+	"edgeproxy/internal/edge"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
-	"edgeproxy/internal/origin"
-	"edgeproxy/internal/route/cachekey"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
+
+// byRule applies what the origin says of queries.
+const byRule = "cache: {no_vary_search: true}\n"
 
 // searchRules are what the origin of these tests may say, "" for nothing. It says the
 // first more often than all others together.
@@ -53,7 +54,7 @@ func (a searchAnswer) answers(target string) bool {
 }
 
 // searchOrigin answers with what it is, and counts.
-func searchOrigin(tb testing.TB, count *atomic.Int64) origin.Options {
+func searchOrigin(tb testing.TB, count *atomic.Int64) (address string) {
 	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := count.Add(1)
@@ -68,7 +69,7 @@ func searchOrigin(tb testing.TB, count *atomic.Int64) origin.Options {
 		_, _ = fmt.Fprintf(w, "%d\n%s\n%s", n, r.RequestURI, rule)
 	}))
 	tb.Cleanup(server.Close)
-	return origin.Options{Address: server.Listener.Addr().String()}
+	return server.Listener.Addr().String()
 }
 
 func askSearch(client *http.Client, address, method, target string) (a searchAnswer, err error) {
@@ -169,13 +170,12 @@ func (c *searchClient) step() error {
 // share an answer only if its rule says that they mean the same, and what they share is
 // forgotten under any name of it.
 func TestQueriesShareAnAnswerOnlyByItsOwnRule(t *testing.T) {
-	f := func(name string, o edgetest.Options, clients, steps int) {
+	f := func(name, yaml string, marks purge.Options, clients, steps int) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			var count atomic.Int64
 			var done forgets
-			o.Origin = searchOrigin(t, &count)
-			e := startOld(t, o)
+			e := start(t, yaml, edgetest.Options{Origin: searchOrigin(t, &count), Seams: edge.Seams{Marks: marks}})
 			var asking sync.WaitGroup
 			for n := range clients {
 				asking.Go(func() {
@@ -196,12 +196,11 @@ func TestQueriesShareAnAnswerOnlyByItsOwnRule(t *testing.T) {
 		})
 	}
 
-	always := admission.Rule{Policy: admission.Always}
-	f("one client", edgetest.Options{NoVarySearch: true, Rule: always}, 1, 1500)
-	f("together", edgetest.Options{NoVarySearch: true, Rule: always}, 8, 300)
-	f("selectors", edgetest.Options{NoVarySearch: true, Rule: always, Key: cachekey.Options{Headers: []string{"X-Lang"}}}, 8, 300)
-	f("few marks", edgetest.Options{NoVarySearch: true, Rule: always, PurgeMarks: purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2}}, 8, 300)
-	f("second-hit with a stage", edgetest.Options{NoVarySearch: true, StageBytes: 1 << 20}, 8, 300)
+	f("one client", always+byRule, purge.Options{}, 1, 1500)
+	f("together", always+byRule, purge.Options{}, 8, 300)
+	f("selectors", always+"cache: {no_vary_search: true, key: {headers: [X-Lang]}}", purge.Options{}, 8, 300)
+	f("few marks", always+byRule, purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2}, 8, 300)
+	f("second-hit with a stage", byRule, purge.Options{}, 8, 300)
 }
 
 // A query of more parameters than are taken apart is compared as it stands.
@@ -213,7 +212,7 @@ func TestQueriesOfManyParametersAreExact(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "%d\n%s\n", count.Add(1), r.RequestURI)
 	}))
 	t.Cleanup(server.Close)
-	e := startOld(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
+	e := start(t, always+byRule, edgetest.Options{Origin: server.Listener.Addr().String()})
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	f := func(target string, want int64) {
@@ -243,7 +242,7 @@ func TestAResponseWithANewQueryRuleIsFetchedOnce(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "%d\n%s\n", count.Add(1), r.RequestURI)
 	}))
 	t.Cleanup(server.Close)
-	e := startOld(t, edgetest.Options{NoVarySearch: true, Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()}})
+	e := start(t, always+byRule, edgetest.Options{Origin: server.Listener.Addr().String()})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	t.Cleanup(client.CloseIdleConnections)
 	for round := range rounds {

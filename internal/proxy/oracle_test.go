@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/config"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -168,7 +168,7 @@ func (l *changingOrigin) visit(t *testing.T, base string, client, requests int) 
 // would have answered at some time, or visibly cut; and nobody gets another's cookie.
 func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
 	requests := testkit.Times(1800, 600)
-	f := func(name string, clients int, o edgetest.Options) {
+	f := func(name string, clients int, yaml string, adjust func(*config.Config)) {
 		t.Run(fmt.Sprintf("%d %s", clients, name), func(t *testing.T) {
 			t.Parallel()
 			l := &changingOrigin{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}
@@ -176,8 +176,7 @@ func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
 				l.answer(w, r, l.current[urlOf(r)].Load())
 			}))
 			t.Cleanup(s.Close)
-			o.Origin.Address = s.Listener.Addr().String()
-			e := startOld(t, o)
+			e := start(t, yaml, edgetest.Options{Origin: s.Listener.Addr().String(), Adjust: adjust})
 			var all sync.WaitGroup
 			var cut atomic.Int64
 			for n := range clients {
@@ -189,13 +188,13 @@ func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
 			}
 		})
 	}
-	secondHit, never := admission.Rule{Policy: admission.SecondHit}, admission.Rule{Policy: admission.Never}
+	slices := func(c *config.Config) { c.Routes[0].Cache.SliceBytes = 64 }
 	for _, clients := range []int{1, 6} {
-		f("whole", clients, edgetest.Options{Rule: oldAlways()})
-		f("parts", clients, edgetest.Options{Rule: oldAlways(), MaxObjectBytes: 200, UncacheableFor: time.Hour})
-		f("stage", clients, edgetest.Options{Rule: secondHit, StageBytes: 1 << 20})
-		f("slices", clients, edgetest.Options{Rule: oldAlways(), SliceBytes: 64})
-		f("slices of the stage", clients, edgetest.Options{Rule: secondHit, SliceBytes: 64, StageBytes: 1 << 20})
-		f("slices never stored", clients, edgetest.Options{Rule: never, SliceBytes: 64})
+		f("whole", clients, always, nil)
+		f("parts", clients, always+"cache: {memory: {max_object_bytes: 200B}, uncacheable_for: 1h}", nil)
+		f("stage", clients, "", nil)
+		f("slices", clients, always, slices)
+		f("slices of the stage", clients, "", slices)
+		f("slices never stored", clients, "admission: {policy: never}", slices)
 	}
 }

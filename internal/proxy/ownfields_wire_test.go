@@ -4,67 +4,60 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/fieldrules"
-	"edgeproxy/internal/route/rate"
-	"edgeproxy/internal/route/routing"
-	"edgeproxy/internal/route/template"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
-func generatedRules(t *testing.T, set map[string]string) fieldrules.Rules {
+// setsOwn has fields set in our own answers: one whose value is empty, how long they may be kept, and others.
+const setsOwn = `headers: {generated: {set: {
+  X-Own: top, strict-transport-security: max-age=9, Cache-Control: max-age=60, X-Host: "{host}", X-Query: "{query}",
+}}}
+`
+
+// ownRoutes are routes that refuse, or answer themselves, by their path; the last is for edge.test alone. rated has nothing used of its rate
+// as long as its name is new.
+func ownRoutes(t *testing.T, rated string) (yaml string) {
 	t.Helper()
-	rules, err := fieldrules.ForGenerated(set)
-	if err != nil {
+	page := filepath.Join(t.TempDir(), "sorry.html")
+	if err := os.WriteFile(page, []byte("<p>Sorry"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return rules
-}
-
-// rulesOf are rules for fields of our own answers: whose they are, how long they may be kept, one whose value is empty, and others.
-func rulesOf(t *testing.T, whose string) fieldrules.Rules {
-	t.Helper()
-	return generatedRules(t, map[string]string{
-		"X-Own": whose, "strict-transport-security": "max-age=9", "Cache-Control": "max-age=60", "X-Host": "{host}", "X-Query": "{query}",
-	})
-}
-
-// ownRoutes are routes that refuse, or answer themselves, by their path; the last is for edge.test alone.
-func ownRoutes(t *testing.T) (out []edgetest.OtherRoute) {
-	t.Helper()
-	add := func(name string, change ...func(*proxy.Route)) {
-		own := rulesOf(t, name)
-		out = append(out, edgetest.OtherRoute{Name: name, Change: append(change, func(r *proxy.Route) { r.PathPrefixes, r.Generated = []string{"/" + name}, own })})
-	}
-	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}
-	page := &proxy.ErrorPage{Type: "text/html; charset=utf-8", Body: []byte("<p>Sorry")}
-	pages := func(intercept bool) *proxy.ErrorPages {
-		return &proxy.ErrorPages{ByClass: map[int]*proxy.ErrorPage{4: page, 5: page}, Intercept: intercept}
-	}
-	response, err := fieldrules.ForResponses(nil, map[string]string{"X-Own": "of-responses", "X-Response": "1", "Cache-Control": "max-age=60"})
-	answers, wrong := fieldrules.ForAnswers(map[string]string{"X-Own": "of-the-answer", "X-Who": "{client}"})
-	to, bad := template.ParseLocation("/there")
-	if err != nil || wrong != nil || bad != nil {
-		t.Fatal(err, wrong, bad)
-	}
-	add("denied", func(r *proxy.Route) { r.Access.Deny = everywhere })
-	add("staff", forAnn(t).Change...)
-	add("rated", func(r *proxy.Route) { r.Rate = rate.Per(1, time.Hour, 1) })
-	add("denied-page", func(r *proxy.Route) { r.Access.Deny, r.ErrorPages = everywhere, pages(false) })
-	add("moved", func(r *proxy.Route) { r.Answer, r.Origin = &proxy.OwnAnswer{Status: 301, Location: to}, nil })
-	add("gone", func(r *proxy.Route) {
-		r.Answer, r.Origin = &proxy.OwnAnswer{Status: 410, Body: []byte("gone"), Fields: answers}, nil
-	})
-	add("slow", func(r *proxy.Route) { r.FirstByte = time.Millisecond })
-	add("missing-page", func(r *proxy.Route) { r.ErrorPages, r.Response = pages(true), response })
-	add("missing", func(r *proxy.Route) { r.Response = response })
-	return out
+	staff := strings.Replace(annsRoute(t, "/staff"), "}}\n", "}, headers: {generated: {set: {X-Own: staff}}}}\n", 1)
+	return staff + fmt.Sprintf(`
+- {name: denied, origin: app, match: {path_prefix: /denied}, access: {deny: [0.0.0.0/0]}, headers: {generated: {set: {X-Own: denied}}}}
+- {name: %s, origin: app, match: {path_prefix: /rated}, limits: {rate: {requests: 1, per: 1h, burst: 1}}, headers: {generated: {set: {X-Own: rated}}}}
+- name: denied-page
+  origin: app
+  match: {path_prefix: /denied-page}
+  access: {deny: [0.0.0.0/0]}
+  error_pages: {4xx: %[2]s, 5xx: %[2]s}
+  headers: {generated: {set: {X-Own: denied-page}}}
+- {name: moved, match: {path_prefix: /moved}, redirect: {to: /there, status: 301}, headers: {generated: {set: {X-Own: moved}}}}
+- name: gone
+  match: {path_prefix: /gone}
+  respond: {status: 410, body: gone, headers: {X-Own: of-the-answer, X-Who: "{client}"}}
+  headers: {generated: {set: {X-Own: gone}}}
+- {name: slow, origin: app, match: {path_prefix: /slow}, first_byte_timeout: 1ms, headers: {generated: {set: {X-Own: slow}}}}
+- name: missing-page
+  origin: app
+  match: {path_prefix: /missing-page}
+  error_pages: {4xx: %[2]s, 5xx: %[2]s}
+  intercept_errors: true
+  headers:
+    generated: {set: {X-Own: missing-page}}
+    response: {set: {X-Own: of-responses, X-Response: "1", Cache-Control: max-age=60}}
+- name: missing
+  origin: app
+  match: {path_prefix: /missing}
+  headers: {response: {set: {X-Own: of-responses, X-Response: "1", Cache-Control: max-age=60}}}
+- {name: rest, origin: app, match: {hosts: [edge.test]}, headers: {generated: {set: {X-Own: rest}}}}
+`, rated, page)
 }
 
 // ownOrigin answers with what is asked for: with nothing, with nothing ever, or with 404.
@@ -109,7 +102,7 @@ func inAnswer(own string, more ...string) []string {
 	return append(more, "X-Own: "+own, "Strict-Transport-Security: max-age=9", "Cache-Control: max-age=60", "X-Host: edge.test")
 }
 
-func ownCases() []ownCase {
+func ownCases(instance string) []ownCase {
 	const host = "X-Host: edge.test"
 	ofTheOrigin := []string{"X-Own: of-the-origin", "Cache-Control: max-age=3600"}
 	return []ownCase{
@@ -119,7 +112,7 @@ func ownCases() []ownCase {
 		{"GET /a\nHost: other.test", 404, inText("top", "X-Host: other.test")},
 		{"TRACE /a", 405, inText("top", "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")},
 		{"GET /a" + strings.Repeat("\nX-A: a", 101), 431, inText("top")},
-		{"GET /a\nCDN-Loop: edgeproxy; id=instance", 508, inText("top", host)},
+		{"GET /a\nCDN-Loop: edgeproxy; id=" + instance, 508, inText("top", host)},
 		{"PURGE /a", 200, inText("rest", host)},
 		{"GET /a\nCache-Control: only-if-cached", 504, inText("rest", host)},
 		{"GET /fails", 502, inText("rest", host)},
@@ -145,24 +138,20 @@ func ownCases() []ownCase {
 // TestAllOurOwnAnswersHaveTheFieldsOfTheOperator: by HTTP/1.1 and HTTP/2, GET and HEAD, with those of their route or, where none is known,
 // with those of all. What is stored, and made of it, is the origin's.
 func TestAllOurOwnAnswersHaveTheFieldsOfTheOperator(t *testing.T) {
-	o := edgetest.Options{Rule: oldAlways(), Routes: ownRoutes(t), PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	o.Challenge = func(token []byte) string {
+	with := func(rated string) (yaml string) {
+		return always + "purge: {allow: [127.0.0.0/8]}\n" + setsOwn + "routes:\n" + ownRoutes(t, rated)
+	}
+	e, _ := startBefore(t, with("rated"), ownOrigin)
+	e.Proxy.Challenge = func(token []byte) string {
 		if string(token) == "panics" {
 			panic("a test")
 		}
 		return map[string]string{"known": "known.key"}[string(token)]
 	}
-	e, _ := startOldBefore(t, o, ownOrigin)
-	two := e.StartHTTP2(t)
+	two := startHTTP2(t, e)
 	for i, method := range []string{"GET", "HEAD", "GET", "HEAD"} {
-		mustSwap(t, e, func(l *proxy.Live) {
-			l.Generated = rulesOf(t, "top")
-			last := &l.Routes[len(l.Routes)-1]
-			last.Hosts, last.Generated = []routing.Host{{Name: "edge.test"}}, rulesOf(t, "rest")
-			rated := slices.IndexFunc(l.Routes, func(r proxy.Route) bool { return r.Name == "rated" })
-			l.Routes[rated].Name += fmt.Sprint(i) // which has nothing used of its rate
-		})
-		for _, c := range ownCases() {
+		reload(t, e, with(fmt.Sprint("rated", i)))
+		for _, c := range ownCases(e.Proxy.Instance) {
 			switch {
 			case method == "HEAD" && strings.Contains(c.request, "Range"): // it has no meaning there
 			case i < 2:
@@ -221,10 +210,11 @@ func (c ownCase) ask(t *testing.T, address string, two bool, method string) {
 
 // TestOwnFieldsOfWhatNoRouteHas: of requests that cannot be read, and of what load balancers ask.
 func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Livez: true}, ownOrigin)
-	mustSwap(t, e, func(l *proxy.Live) {
-		l.Generated = generatedRules(t, map[string]string{"X-Own": "top", "X-Who": "{client} {uri}"})
-	})
+	e, _ := startBefore(t, `
+listen: [{address: "127.0.0.1:0", livez: true}]
+limits: {body_bytes: 1MiB}
+headers: {generated: {set: {X-Own: top, X-Who: "{client} {uri}"}}}
+`, ownOrigin)
 	for request, status := range map[string]int{
 		"GET /livez HTTP/1.0\r\n\r\n":                                                                   200,
 		"GET /\x01 HTTP/1.1\r\nHost: edge.test\r\n\r\n":                                                 400,
@@ -246,25 +236,17 @@ func TestOwnFieldsOfWhatNoRouteHas(t *testing.T) {
 
 // TestAnswersAboutOneClientArePrivate: caches in front of us may keep a redirect that says nothing of it.
 func TestAnswersAboutOneClientArePrivate(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, ownOrigin)
-	to, err := template.ParseLocation("/there")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		set  map[string]string
-		kept string
-	}{
-		{map[string]string{"X-A": "a {uri}"}, ""},
-		{map[string]string{"X-A": "{request_id}"}, "private"},
-		{map[string]string{"X-A": "{client}", "Cache-Control": "max-age=9"}, "max-age=9"},
-		{map[string]string{"X-A": "{client}", "Expires": "0"}, ""},
+	const moved = "routes: [{name: default, redirect: {to: /there}}]\n"
+	e, _ := startBefore(t, moved, ownOrigin)
+	for _, c := range []struct{ set, kept string }{
+		{`{X-A: "a {uri}"}`, ""},
+		{`{X-A: "{request_id}"}`, "private"},
+		{`{X-A: "{client}", Cache-Control: max-age=9}`, "max-age=9"},
+		{`{X-A: "{client}", Expires: "0"}`, ""},
 	} {
-		mustSwap(t, e, func(l *proxy.Live) {
-			l.Routes[0].Answer, l.Routes[0].Origin, l.Routes[0].Generated = &proxy.OwnAnswer{Status: 302, Location: to}, nil, generatedRules(t, c.set)
-		})
+		reload(t, e, moved+"headers: {generated: {set: "+c.set+"}}\n")
 		if a := ask(t, e, asGet("/a")); a.status != 302 || a.header.Get("Cache-Control") != c.kept || a.header.Get("X-A") == "" {
-			t.Errorf("%v: got %d %v, want Cache-Control %q", c.set, a.status, a.header, c.kept)
+			t.Errorf("%s: got %d %v, want Cache-Control %q", c.set, a.status, a.header, c.kept)
 		}
 	}
 }

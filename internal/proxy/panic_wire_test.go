@@ -15,7 +15,7 @@ import (
 
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -108,34 +108,36 @@ type panicRig struct {
 
 // newPanicRig starts an edge with place for one request, and for one connection to the origin:
 // what a panic does not give back is missed by the next.
-func newPanicRig(t *testing.T, o edgetest.Options) *panicRig {
+func newPanicRig(t *testing.T, yaml string, o edgetest.Options) *panicRig {
 	t.Helper()
 	b := &panicRig{T: t, trap: &trap{}}
-	if o.Origin.Address == "" {
+	if o.Origin == "" {
 		app := edgetest.StartOrigin(t, nil, panicOrigin(func(string) {
 			if f := b.asked.Load(); f != nil {
 				(*f)()
 			}
 		}))
-		o.Origin.Address = app.Address
+		o.Origin = app.Address
 	}
-	o.Rule, o.Log = oldAlways(), &b.log
-	o.RequestsInFlight, o.Origin.MaxConnections = 1, 1
-	o.PurgeFrom = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	o.Origin.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+	o.Log = &b.log
+	o.Seams.Connect = func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
 		return &trapped{Conn: c, trap: b.trap}, nil
 	}
-	o.PeerOf = func(net.Conn) (netip.Addr, bool) {
+	b.e = start(t, yaml+always+`
+limits: {requests_in_flight: 1}
+purge: {allow: [127.0.0.0/8]}
+origins: {app: {servers: ["http://{origin}"], max_connections: 1}}
+`, o)
+	b.e.Proxy.PeerOf = func(net.Conn) (netip.Addr, bool) {
 		if b.peer.Load() {
 			panic("trap: peer")
 		}
 		return netip.Addr{}, false
 	}
-	b.e = startOld(t, o)
 	b.purge = b.e.Proxy.Purges
 	return b
 }
@@ -244,6 +246,17 @@ func newPanicListener(t *testing.T) *panicListener {
 	return &panicListener{Listener: l}
 }
 
+// before has an edge accept from s. Its admin listener is another.
+func (s *panicListener) before() (o edgetest.Options) {
+	o.Seams.Listen = func(address string) (net.Listener, error) {
+		if strings.HasPrefix(address, "127.") {
+			return net.Listen("tcp", "127.0.0.1:0")
+		}
+		return s, nil
+	}
+	return o
+}
+
 func (s *panicListener) Accept() (net.Conn, error) {
 	c, err := s.Listener.Accept()
 	if err != nil {
@@ -273,16 +286,19 @@ func postedBody(path, body string) string {
 // A panic ended the process, or the request was never recorded, kept its place and its
 // connection to the origin, and those who waited for it waited on.
 func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
-	f := func(name, path string, panics float64, o edgetest.Options, play func(*panicRig)) {
+	run := func(name, path, yaml string, o edgetest.Options, play func(*panicRig)) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newPanicRig(t, o)
+			b := newPanicRig(t, yaml, o)
 			play(b)
-			b.wantRest(panics, path)
+			b.wantRest(1, path)
 		})
 	}
-	none := edgetest.Options{}
+	f := func(name, path string, play func(*panicRig)) {
+		t.Helper()
+		run(name, path, "", edgetest.Options{}, play)
+	}
 	trapAt := func(step string, bytes int, want func(*panicRig, string), request string) func(*panicRig) {
 		return func(b *panicRig) {
 			b.trap.on(at(step, bytes))
@@ -296,33 +312,34 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		}
 	}
 
-	f("receive", "/a", 1, none, peer(func(b *panicRig) { b.want500(asGet("/a")) }))
-	f("expect", "/a", 1, none, peer(func(b *panicRig) {
+	f("receive", "/a", peer(func(b *panicRig) { b.want500(asGet("/a")) }))
+	f("expect", "/a", peer(func(b *panicRig) {
 		b.want500("POST /a HTTP/1.1\r\nHost: edge.test\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
 	}))
-	f("malformed", "/a", 1, none, peer(func(b *panicRig) { b.want500("GET /a HTTP/1.1\r\nHost: a\r\nHost : b\r\n\r\n") }))
-	f("decide", "/a", 1, edgetest.Options{Challenge: func([]byte) string { panic("trap") }}, func(b *panicRig) {
+	f("malformed", "/a", peer(func(b *panicRig) { b.want500("GET /a HTTP/1.1\r\nHost: a\r\nHost : b\r\n\r\n") }))
+	f("decide", "/a", func(b *panicRig) {
+		b.e.Proxy.Challenge = func([]byte) string { panic("trap") }
 		b.want500(asGet("/.well-known/acme-challenge/token"))
 	})
-	f("look up", "/a", 1, none, func(b *panicRig) {
+	f("look up", "/a", func(b *panicRig) {
 		ask(b.T, b.e, asGet("/a"))
 		b.forget()
 		b.want500(asGet("/a"))
 	})
-	f("collapse", "/a", 1, none, func(b *panicRig) {
+	f("collapse", "/a", func(b *panicRig) {
 		b.forget() // asked for the job, when the flight has a leader and no fetch
 		b.want500(asGet("/a"))
 	})
-	f("fetch, sending", "/a", 1, none, trapAt("write", 0, (*panicRig).want500, asGet("/a")))
-	f("fetch, the head", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, asGet("/a")))
-	f("judge", "/tagged", 1, none, func(b *panicRig) {
+	f("fetch, sending", "/a", trapAt("write", 0, (*panicRig).want500, asGet("/a")))
+	f("fetch, the head", "/a", trapAt("read", 0, (*panicRig).want500, asGet("/a")))
+	f("judge", "/tagged", func(b *panicRig) {
 		forget := b.forget
 		b.asked.Store(&forget)
 		b.want500(asGet("/tagged"))
 	})
-	f("the body of a flight", "/a", 1, none, trapAt("read", 500, (*panicRig).wantCut, asGet("/a")))
-	f("the chunked body of a flight", "/chunked", 1, none, trapAt("read", 500, (*panicRig).wantCut, asGet("/chunked")))
-	f("store", "/a", 1, none, func(b *panicRig) {
+	f("the body of a flight", "/a", trapAt("read", 500, (*panicRig).wantCut, asGet("/a")))
+	f("the chunked body of a flight", "/chunked", trapAt("read", 500, (*panicRig).wantCut, asGet("/chunked")))
+	f("store", "/a", func(b *panicRig) {
 		b.trap.on(func(step string, seen int) bool {
 			if step == "read" && seen >= 500 { // the table is asked once more, under the lock of the store
 				b.forget()
@@ -331,26 +348,27 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		})
 		b.wantCut(asGet("/a"))
 	})
-	f("alone", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-9\r\n\r\n"))
-	f("HEAD", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, "HEAD /a HTTP/1.1\r\nHost: edge.test\r\n\r\n"))
-	f("pass, sending", "/a", 1, none, trapAt("write", 0, (*panicRig).want500, posted("/a")))
-	f("pass, the head", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, posted("/a")))
-	f("a body that is read", "/a", 1, none, trapAt("read", 500, (*panicRig).wantCut, posted("/a")))
-	f("a body that is written", "/chunked", 1, none, trapAt("read", 500, (*panicRig).wantCut, posted("/chunked")))
-	f("the end of a body", "/a", 1, none, trapAt("close", 1, (*panicRig).wantCut, posted("/a")))
+	f("alone", "/a", trapAt("read", 0, (*panicRig).want500, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-9\r\n\r\n"))
+	f("HEAD", "/a", trapAt("read", 0, (*panicRig).want500, "HEAD /a HTTP/1.1\r\nHost: edge.test\r\n\r\n"))
+	f("pass, sending", "/a", trapAt("write", 0, (*panicRig).want500, posted("/a")))
+	f("pass, the head", "/a", trapAt("read", 0, (*panicRig).want500, posted("/a")))
+	f("a body that is read", "/a", trapAt("read", 500, (*panicRig).wantCut, posted("/a")))
+	f("a body that is written", "/chunked", trapAt("read", 500, (*panicRig).wantCut, posted("/chunked")))
+	f("the end of a body", "/a", trapAt("close", 1, (*panicRig).wantCut, posted("/a")))
+	const trusted = "cache_status: {send: trusted, trusted: [127.0.0.0/8]}\n"
 	far := newPanicListener(t)
-	f("deliver", "/chunked", 1, edgetest.Options{Listener: far, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *panicRig) {
+	run("deliver", "/chunked", trusted, far.before(), func(b *panicRig) {
 		arm := func() { far.armed.Store(true) } // the address is asked for again for Cache-Status
 		b.asked.Store(&arm)
 		b.want500(asGet("/chunked"))
 	})
 	farAlone := newPanicListener(t)
-	f("deliver, for one client", "/chunked", 1, edgetest.Options{Listener: farAlone, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *panicRig) {
+	run("deliver, for one client", "/chunked", trusted, farAlone.before(), func(b *panicRig) {
 		arm := func() { farAlone.armed.Store(true) }
 		b.asked.Store(&arm)
 		b.want500("GET /chunked HTTP/1.1\r\nHost: edge.test\r\nIf-Match: *\r\n\r\n")
 	})
-	f("record", "/a", 1, none, func(b *panicRig) {
+	f("record", "/a", func(b *panicRig) {
 		metrics := b.e.Proxy.Metrics
 		b.e.Proxy.Metrics = nil
 		if a := ask(b.T, b.e, asGet("/a")); a.status != 200 || a.body != longBody {
@@ -360,7 +378,7 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		b.rest()
 		b.e.Proxy.Metrics = metrics
 	})
-	f("HTTP/1.0", "/chunked", 1, none, func(b *panicRig) {
+	f("HTTP/1.0", "/chunked", func(b *panicRig) {
 		b.trap.on(at("read", 500))
 		s := dial(b.T, b.e.Address)
 		defer s.Close()
@@ -371,7 +389,7 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 			b.Errorf("got %d bytes and a clean end, want a reset", len(text))
 		}
 	})
-	f("background", "/stale", 1, none, func(b *panicRig) {
+	f("background", "/stale", func(b *panicRig) {
 		ask(b.T, b.e, asGet("/stale"))
 		b.trap.on(at("write", 0))
 		if a := ask(b.T, b.e, asGet("/stale")); a.status != 200 || !strings.Contains(a.cache, "; hit; ttl=-") {
@@ -379,13 +397,13 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		}
 		testkit.Eventually(b.T, "the panic is counted", func() bool { return b.e.Metric(b.T, "edgeproxy_panics_total") == 1 })
 	})
-	f("PURGE", "/a", 1, none, func(b *panicRig) {
+	f("PURGE", "/a", func(b *panicRig) {
 		b.forget()
 		b.want500("PURGE /a HTTP/1.1\r\nHost: edge.test\r\n\r\n")
 	})
-	f("upgrade", "/a", 1, none, trapAt("read", 0, (*panicRig).want500, asks101))
+	f("upgrade", "/a", trapAt("read", 0, (*panicRig).want500, asks101))
 	for _, step := range []string{"read", "write"} {
-		f("tunnel, "+step, "/a", 1, none, func(b *panicRig) {
+		f("tunnel, "+step, "/a", func(b *panicRig) {
 			s := dial(b.T, b.e.Address)
 			defer s.Close()
 			if res, err := s.head(asks101); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
@@ -402,7 +420,7 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 			}
 		})
 	}
-	f("upload", "/a", 1, none, func(b *panicRig) {
+	f("upload", "/a", func(b *panicRig) {
 		writes := 0
 		b.trap.on(func(step string, _ int) bool {
 			if step == "write" {
@@ -417,9 +435,7 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 
 // The client has left, and the body is closed.
 func TestPanicInTheCloseOfABodyEndsOneRequest(t *testing.T) {
-	o := edgetest.Options{}
-	o.Origin.Address = newFilmOrigin(t, 64<<20).address
-	b := newPanicRig(t, o)
+	b := newPanicRig(t, "", edgetest.Options{Origin: newFilmOrigin(t, 64<<20).address})
 	b.trap.on(at("close", 1))
 	s := dial(t, b.e.Address)
 	if res, err := s.head("GET /film HTTP/1.1\r\nHost: edge.test\r\nAuthorization: x\r\n\r\n"); err != nil || res.StatusCode != http.StatusOK {
@@ -455,9 +471,7 @@ func TestPanicInAStreamOfSlicesEndsOneRequest(t *testing.T) {
 func panicBetweenSlices(t *testing.T, set func(*panicRig) (mend func())) {
 	t.Helper()
 	const film = 64 << 20
-	o := edgetest.Options{SliceBytes: 256 << 10, MaxBytes: 32 << 20}
-	o.Origin.Address = newFilmOrigin(t, film).address
-	b := newPanicRig(t, o)
+	b := newPanicRig(t, "cache: {slice: 256KiB}\n", edgetest.Options{Origin: newFilmOrigin(t, film).address})
 	s := dial(t, b.e.Address)
 	res, err := s.head(asGet("/film"))
 	if err != nil || res.StatusCode != http.StatusOK {
@@ -496,7 +510,7 @@ func TestPanicIsLoggedWithoutItsRequest(t *testing.T) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newPanicRig(t, edgetest.Options{})
+			b := newPanicRig(t, "", edgetest.Options{})
 			play(b)
 			b.wantRest(1, "/a")
 			var lines []string

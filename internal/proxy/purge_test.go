@@ -13,17 +13,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/origin"
+	"edgeproxy/internal/edge"
 	"edgeproxy/internal/proxy"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches
 // nothing looks like one that worked.
 func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
-	e := startOld(t, edgetest.Options{Origin: oldHitOrigin(t)})
+	e := start(t, "", hitOrigin(t))
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1", ""))
 	f := func(want error, by string, values ...string) {
 		t.Helper()
@@ -70,12 +69,12 @@ func reachingValues(by string) []string {
 
 // purgeOthers purges, in every way but all, what the test has not stored, so that
 // each hit is held against marks of each kind.
-func purgeOthers[E anEdge](tb testing.TB, e E) {
+func purgeOthers(tb testing.TB, e *edgetest.Edge) {
 	tb.Helper()
 	for by, value := range map[string]string{
 		"url": "http://example.com/other", "prefix": "http://example.com/10245", "host": "other.example.com", "tag": "other",
 	} {
-		if _, _, err := proxyOf(e).Purge(by, []string{value}, false); err != nil {
+		if _, _, err := e.Proxy.Purge(by, []string{value}, false); err != nil {
 			tb.Fatalf("purge %s: %v", by, err)
 		}
 	}
@@ -90,11 +89,11 @@ func TestNothingPurgedComesBack(t *testing.T) {
 		t.Helper()
 		t.Run(fmt.Sprint(by, " soft ", soft, " ", policy, " ", marks), func(t *testing.T) {
 			var version, settled atomic.Int64
-			o := edgetest.Options{Origin: countingOrigin(t, &version, policy)}
+			yaml, o := always, edgetest.Options{Origin: countingOrigin(t, &version, policy)}
 			if len(marks) > 0 { // so few that they are settled again and again
-				o.PurgeMarks, o.StageBytes = marks[0], 1<<20
+				yaml, o.Seams.Marks = "", marks[0]
 			}
-			e := startOld(t, o)
+			e := start(t, yaml, o)
 			answers := make(chan struct{}, clients*requests)
 			var asking, purging sync.WaitGroup
 			for n := range clients {
@@ -174,7 +173,7 @@ func askNumber(client *http.Client, url string) (int64, error) {
 }
 
 // countingOrigin answers with the version and its tag, and validates by it.
-func countingOrigin(tb testing.TB, version *atomic.Int64, policy string) origin.Options {
+func countingOrigin(tb testing.TB, version *atomic.Int64, policy string) (address string) {
 	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := strconv.FormatInt(version.Load(), 10)
@@ -188,16 +187,16 @@ func countingOrigin(tb testing.TB, version *atomic.Int64, policy string) origin.
 		_, _ = io.WriteString(w, v)
 	}))
 	tb.Cleanup(server.Close)
-	return origin.Options{Address: server.Listener.Addr().String()}
+	return server.Listener.Addr().String()
 }
 
 // A response on its way that a soft purge had reached was stored while marks were swept: the
 // sweep had passed its place, and dropped the mark. It was fresh again.
 func TestSoftPurgesHoldDuringASweep(t *testing.T) {
-	var edge atomic.Pointer[edgetest.Edge]
+	var purging atomic.Pointer[edgetest.Edge]
 	var count atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if e := edge.Load(); e != nil && strings.HasPrefix(r.URL.Path, "/purged/") && edge.CompareAndSwap(e, nil) {
+		if e := purging.Load(); e != nil && strings.HasPrefix(r.URL.Path, "/purged/") && purging.CompareAndSwap(e, nil) {
 			if _, _, err := e.Proxy.Purge("url", []string{"http://edge.test" + r.URL.Path}, true); err != nil { // begins a sweep
 				t.Error(err)
 			}
@@ -206,9 +205,8 @@ func TestSoftPurgesHoldDuringASweep(t *testing.T) {
 		_, _ = fmt.Fprint(w, count.Add(1))
 	}))
 	t.Cleanup(server.Close)
-	e := startOld(t, edgetest.Options{
-		Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()},
-		PurgeMarks: purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2},
+	e := start(t, always, edgetest.Options{
+		Origin: server.Listener.Addr().String(), Seams: edge.Seams{Marks: purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2}},
 	})
 	client := dial(t, e.Address)
 	defer client.Close()
@@ -217,7 +215,7 @@ func TestSoftPurgesHoldDuringASweep(t *testing.T) {
 	}
 	var first [200]answer
 	for i := range first {
-		edge.Store(e)
+		purging.Store(e)
 		first[i] = client.ask(asGet(fmt.Sprintf("/purged/%d", i)))
 	}
 	sweeps := func() int64 { return e.Proxy.Status().Purges.Sweeps }

@@ -1,16 +1,17 @@
 package proxy_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // askPurge sends one request for edge.test with these fields, each a name and a value.
@@ -39,7 +40,7 @@ func askPurge(t *testing.T, client *http.Client, method, url string, content io.
 // TestWhatAPurgeHasBehindItsHeadWasIgnored: content may say what to purge, as it does for APIs of CDNs. So a purge with content is not
 // understood, whether it is announced, in chunks, or only after 100 (Continue).
 func TestWhatAPurgeHasBehindItsHeadWasIgnored(t *testing.T) {
-	e := startOld(t, edgetest.Options{Origin: oldHitOrigin(t), Rule: oldAlways(), PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	e := start(t, always+"purge: {allow: [127.0.0.0/8]}", hitOrigin(t))
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	url := "http://" + e.Address + "/1"
@@ -75,7 +76,11 @@ func TestTheTokenOfPurgesWasForwarded(t *testing.T) {
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(server.Close)
-	e := startOld(t, edgetest.Options{Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: oldAlways(), PurgeToken: token})
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := start(t, fmt.Sprintf("%spurge: {token_file: %q}", always, file), edgetest.Options{Origin: server.Listener.Addr().String()})
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	for _, authorization := range []string{"Bearer " + token, "Bearer other", token} {

@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/origin"
-	"edgeproxy/internal/route/cachekey"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -30,10 +28,7 @@ func TestManyPurgesForgetNothingElse(t *testing.T) {
 				_, _ = io.WriteString(w, "x")
 			}))
 			t.Cleanup(server.Close)
-			e := startOld(t, edgetest.Options{
-				Rule: oldAlways(), Origin: origin.Options{Address: server.Listener.Addr().String()},
-				Key: cachekey.Options{Headers: []string{"X-Lang"}}, // its purges need marks
-			})
+			e := start(t, always+"cache: {key: {headers: [X-Lang]}} # its purges need marks\n", edgetest.Options{Origin: server.Listener.Addr().String()})
 			ask := func() (hits int) {
 				client := &http.Client{Transport: &http.Transport{}}
 				defer client.CloseIdleConnections()

@@ -5,44 +5,36 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"edgeproxy/config"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/route/routing"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
 // keysOfRoutes are rules for queries that a route may have: none, and such as drop or sort away what routes go by.
-var keysOfRoutes = []cachekey.Options{
-	{},
-	{IgnoreQuery: []string{"a"}},
-	{IgnoreQuery: []string{"a", "b"}, SortQuery: true},
-	{IgnoreQuery: []string{"*"}},
-	{OnlyQuery: []string{"b"}},
-	{OnlyQuery: []string{"id"}},
-	{SortQuery: true},
-	{IgnoreQuery: []string{"id"}},
+var keysOfRoutes = []string{
+	"{}", "{ignore_query: [a]}", "{ignore_query: [a, b], sort_query: true}", `{ignore_query: ["*"]}`, "{only_query: [b]}", "{only_query: [id]}", "{sort_query: true}",
+	"{ignore_query: [id]}",
 }
 
-// routesByQuery are a route by two parameters, one by each of them, and, as edgetest has it, one for the rest. Each has rules for keys
-// of its own.
-func routesByQuery(t *testing.T, r *rand.Rand) (out []edgetest.OtherRoute, said []cachekey.Options) {
-	t.Helper()
-	one, there := routing.ValueMatch{Name: "a", Value: []byte("1")}, routing.ValueMatch{Name: "b", AnyBefore: true, AnyBehind: true}
-	for i, query := range [][]routing.ValueMatch{{one, there}, {one}, {there}} {
-		o := keysOfRoutes[r.IntN(len(keysOfRoutes))]
-		out, said = append(out, edgetest.OtherRoute{
-			Name: []string{"both", "one", "any"}[i], Change: []func(*proxy.Route){func(r *proxy.Route) { r.Query, r.Key = query, o }},
-		}), append(said, o)
+// routeByQuery is a route of which the origin is told.
+func routeByQuery(name, query, key string) (yaml string) {
+	return fmt.Sprintf("- {name: %[1]s, origin: app, match: {query: %[2]s}, cache: {key: %[3]s}, headers: {request: {set: {X-Route: %[1]s}}}}\n", name, query, key)
+}
+
+// routesByQuery are a route by two parameters, one by each of them, and one for the rest. Each has rules for keys of its own.
+func routesByQuery(r *rand.Rand) (yaml string) {
+	yaml = "routes:\n"
+	for _, route := range [][2]string{{"both", `{a: "1", b: "*"}`}, {"one", `{a: "1"}`}, {"any", `{b: "*"}`}, {"rest", "{}"}} {
+		yaml += routeByQuery(route[0], route[1], keysOfRoutes[r.IntN(len(keysOfRoutes))])
 	}
-	return out, said
+	return yaml
 }
 
 // wantRoute is which of routesByQuery a well-formed query has.
@@ -93,23 +85,21 @@ func TestNoRouteByQueryAnswersForAnother(t *testing.T) {
 func playRoutesByQuery(t *testing.T, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	routes, said := routesByQuery(t, r)
-	last := keysOfRoutes[r.IntN(len(keysOfRoutes))]
+	yaml := fmt.Sprintf("%spurge: {allow: [127.0.0.0/8]}\ncache: {no_vary_search: %v}\n%s", always, seed%2 == 0, routesByQuery(r))
 	count := new(atomic.Int64)
 	app := routeOrigin(count)
-	o := edgetest.Options{
-		Rule: oldAlways(), Key: last, NoVarySearch: seed%2 == 0, Route: "rest", Routes: routes, PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-	}
-	if seed%3 == 0 {
-		o.SliceBytes = 4
-	}
-	o.Origin.Address = app.Listener.Addr().String()
-	e := startOld(t, o)
 	t.Cleanup(app.Close)
+	e := start(t, yaml, edgetest.Options{Origin: app.Listener.Addr().String(), Adjust: func(c *config.Config) {
+		for i := range c.Routes {
+			if seed%3 == 0 {
+				c.Routes[i].Cache.SliceBytes = 4
+			}
+		}
+	}})
 	s, hits := dial(t, e.Address), 0
 	for range 400 {
 		target := "/x?" + routeQuery(r)
-		about := fmt.Sprintf("%d: keys %+v, and %+v of the rest: %s", seed, said, last, target)
+		about := fmt.Sprintf("%d: %s%s", seed, yaml, target)
 		before := count.Load()
 		purged := forgetSome(t, r, e, s, target)
 		var route string
@@ -168,13 +158,8 @@ func TestAPurgeThatTakesMoreThanItFindsCountsNothing(t *testing.T) {
 	var asked atomic.Int64
 	origin := routeOrigin(&asked)
 	defer origin.Close()
-	key := cachekey.Options{IgnoreQuery: []string{"b"}}
-	beta := edgetest.OtherRoute{Name: "beta", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.Query, r.Key = []routing.ValueMatch{{Name: "b", Value: []byte("1")}}, key
-	}}}
-	o := edgetest.Options{Rule: oldAlways(), Route: "rest", Routes: []edgetest.OtherRoute{beta}}
-	o.Origin.Address = origin.Listener.Addr().String()
-	e := startOld(t, o)
+	routes := "routes:\n" + routeByQuery("beta", `{b: "1"}`, "{ignore_query: [b]}") + routeByQuery("rest", "{}", "{}")
+	e := start(t, always+routes, edgetest.Options{Origin: origin.Listener.Addr().String()})
 	s := dial(t, e.Address)
 	before := s.ask(asGet("/x?b=1")).body
 	switch objects, counted, err := e.Proxy.Purge("url", []string{"http://edge.test/x"}, false); {

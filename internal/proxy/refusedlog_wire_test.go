@@ -1,11 +1,12 @@
 package proxy_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/ops/accesslog"
-	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -13,12 +14,8 @@ import (
 func TestMalformedRequestIsLoggedAsAnother(t *testing.T) {
 	f := func(request string, status int, want string) {
 		t.Helper()
-		var lines testkit.Buffer
-		log, err := accesslog.New(&lines, accesslog.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := startOld(t, edgetest.Options{Origin: oldHitOrigin(t), AccessLog: log})
+		log := filepath.Join(t.TempDir(), "access.log")
+		e := start(t, fmt.Sprintf("access_log: {path: %q}", log), hitOrigin(t))
 		if a := ask(t, e, request); a.status != status {
 			t.Errorf("%.60q: got %d, want %d", request, a.status, status)
 		}
@@ -26,10 +23,12 @@ func TestMalformedRequestIsLoggedAsAnother(t *testing.T) {
 		if got := e.Metric(t, "edgeproxy_requests_total", "route=-", "result=error", "status=4xx"); got != 1 {
 			t.Errorf("%.60q: %v were counted, want 1", request, got)
 		}
-		if err := log.Close(); err != nil {
+		e.Stop()
+		lines, err := os.ReadFile(log)
+		if err != nil {
 			t.Fatal(err)
 		}
-		got := lines.String()
+		got := string(lines)
 		for field := range strings.SplitSeq(want, " ") {
 			if strings.Count(got, "\n") != 1 || !strings.Contains(got, field) {
 				t.Errorf("%.60q: got the lines %s, want one with %s", request, got, field)

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -13,8 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // rereadDigits is what the body consists of.
@@ -31,7 +31,11 @@ type rereadRig struct {
 	requestEdge *http.Client
 }
 
-func newRereadRig(t *testing.T, o edgetest.Options, maxAge string) *rereadRig {
+// notInSlices has content stored whole, on the disk alone: hits are not copied to memory.
+const notInSlices = "memory: {max_object_bytes: 64KiB}"
+
+// newRereadRig takes what cache has beside a disk.
+func newRereadRig(t *testing.T, cache, maxAge string) *rereadRig {
 	t.Helper()
 	r := &rereadRig{body: strings.Repeat(rereadDigits, 30_000), maxAge: maxAge}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -44,12 +48,12 @@ func newRereadRig(t *testing.T, o edgetest.Options, maxAge string) *rereadRig {
 		http.ServeContent(w, q, "", time.Time{}, strings.NewReader(r.body))
 	}))
 	t.Cleanup(server.Close)
-	o.Origin, o.Rule, o.DiskPath = origin.Options{Address: server.Listener.Addr().String()}, oldAlways(), t.TempDir()
-	if o.SliceBytes == 0 {
-		o.MaxObjectBytes, o.MaxDiskObjectBytes = 64<<10, 8<<20 // so that hits are not copied to memory
-	}
-	r.path = o.DiskPath
-	r.Edge = startOld(t, o)
+	dir := t.TempDir()
+	r.path = filepath.Join(dir, "disk")
+	yaml := fmt.Sprintf(`%scache: {disk: {path: "{dir}/disk", max_bytes: 64MiB, max_object_bytes: 8MiB, min_free: 0%%}, %s}
+limits: {range_amplification: 0}
+`, always, cache)
+	r.Edge = startIn(t, dir, yaml, edgetest.Options{Origin: server.Listener.Addr().String()})
 	r.requestEdge = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return r
 }
@@ -128,13 +132,13 @@ func (r *rereadRig) spoil(t *testing.T, from int) {
 // What is stored on the disk and could not be read ended the answer in its midst, at each request anew.
 // The client gets the origin's response, and the next one a hit.
 func TestUnreadableContentIsFetchedAgain(t *testing.T) {
-	f := func(name string, o edgetest.Options, want int, fields ...string) {
+	f := func(name, cache string, want int, fields ...string) {
 		t.Run(name, func(t *testing.T) {
-			r := newRereadRig(t, o, "max-age=3600")
-			whole := r.body
+			r := newRereadRig(t, cache, "max-age=3600")
+			whole, sliced := r.body, strings.Contains(cache, "slice:")
 			r.get(t, http.MethodGet, fields...)
 			_, cached, wanted := r.get(t, http.MethodGet, fields...)
-			if o.SliceBytes == 0 && len(fields) > 0 {
+			if !sliced && len(fields) > 0 {
 				r.get(t, http.MethodGet)
 				_, cached, wanted = r.get(t, http.MethodGet, fields...)
 			}
@@ -147,7 +151,7 @@ func TestUnreadableContentIsFetchedAgain(t *testing.T) {
 				t.Errorf("HEAD: got %d, %s, want a hit: nothing is read for it", status, cached)
 			}
 			status, cached, body := r.get(t, http.MethodGet, fields...)
-			if status != want || o.SliceBytes == 0 && !strings.Contains(cached, "fwd=uri-miss") || len(fields) == 0 && body != whole || len(body) < len(wanted) {
+			if status != want || !sliced && !strings.Contains(cached, "fwd=uri-miss") || len(fields) == 0 && body != whole || len(body) < len(wanted) {
 				t.Errorf("got %d, %s, %d bytes, want %d and %d of the origin", status, cached, len(body), want, len(wanted))
 			}
 			if r.asked.Load() == asked {
@@ -160,17 +164,17 @@ func TestUnreadableContentIsFetchedAgain(t *testing.T) {
 		})
 	}
 
-	f("whole", edgetest.Options{}, http.StatusOK)
-	f("range", edgetest.Options{}, http.StatusPartialContent, "Range", "bytes=100-199")
-	f("ranges, which a stream does not have", edgetest.Options{RangeAmplification: -1}, http.StatusOK, "Range", "bytes=100-199,300-310")
-	f("slices", edgetest.Options{SliceBytes: 100 << 10}, http.StatusOK)
-	f("a range of slices", edgetest.Options{SliceBytes: 100 << 10}, http.StatusPartialContent, "Range", "bytes=100-150000")
-	f("slices in turn", edgetest.Options{SliceBytes: 100 << 10, MaxObjectBytes: 128 << 10}, http.StatusOK)
+	f("whole", notInSlices, http.StatusOK)
+	f("range", notInSlices, http.StatusPartialContent, "Range", "bytes=100-199")
+	f("ranges, which a stream does not have", notInSlices, http.StatusOK, "Range", "bytes=100-199,300-310")
+	f("slices", "slice: 100KiB", http.StatusOK)
+	f("a range of slices", "slice: 100KiB", http.StatusPartialContent, "Range", "bytes=100-150000")
+	f("slices in turn", "slice: 100KiB, memory: {max_object_bytes: 128KiB}", http.StatusOK)
 }
 
 // Nobody else than the store may answer.
 func TestUnreadableContentIsAMissForOnlyIfCached(t *testing.T) {
-	r := newRereadRig(t, edgetest.Options{}, "max-age=3600")
+	r := newRereadRig(t, notInSlices, "max-age=3600")
 	r.get(t, http.MethodGet)
 	r.spoil(t, 0)
 	if status, cached, _ := r.get(t, http.MethodGet, "Cache-Control", "only-if-cached"); status != http.StatusGatewayTimeout || r.asked.Load() != 1 {
@@ -180,7 +184,7 @@ func TestUnreadableContentIsAMissForOnlyIfCached(t *testing.T) {
 
 // What the origin confirms and nobody can read is fetched as if it had never been stored.
 func TestUnreadableContentIsFetchedAfterA304(t *testing.T) {
-	r := newRereadRig(t, edgetest.Options{}, "max-age=0")
+	r := newRereadRig(t, notInSlices, "max-age=0")
 	r.get(t, http.MethodGet)
 	if r.get(t, http.MethodGet); r.confirmed.Load() != 1 {
 		t.Fatalf("got %d confirmations, want 1", r.confirmed.Load())
@@ -196,7 +200,7 @@ func TestUnreadableContentIsFetchedAfterA304(t *testing.T) {
 
 // Behind the first byte the client has to see that its answer has broken off. The next gets another.
 func TestContentThatBreaksOffIsRemoved(t *testing.T) {
-	r := newRereadRig(t, edgetest.Options{}, "max-age=3600")
+	r := newRereadRig(t, notInSlices, "max-age=3600")
 	r.body = strings.Repeat(rereadDigits, 100_000)
 	r.get(t, http.MethodGet)
 	r.spoil(t, 500_000)

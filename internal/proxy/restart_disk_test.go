@@ -3,64 +3,43 @@ package proxy_test
 import (
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
-
-// onDisk has what r's edges store lie on a disk that outlives them.
-func (r *restartRig) onDisk(t *testing.T) {
-	t.Helper()
-	r.options.DiskPath = t.TempDir()
-}
-
-// runOn runs test before an edge with all that the one before has left, in order or by a kill at
-// the end of test.
-func (r *restartRig) runOn(t *testing.T, kill bool, test func(t *testing.T, e *edgetest.Edge)) {
-	t.Helper()
-	if kill {
-		test(t, startOld(t, r.options))
-		r.killed(t)
-		return
-	}
-	t.Run("run", func(t *testing.T) { test(t, startOld(t, r.options)) })
-}
 
 // runOnDisk runs test before an edge with all that the one before has on its disk, in order or by a kill at the end of test,
 // when all is written.
 func (r *restartRig) runOnDisk(t *testing.T, kill bool, test func(t *testing.T, e *edgetest.Edge)) {
 	t.Helper()
-	r.runOn(t, kill, func(t *testing.T, e *edgetest.Edge) {
+	run := func(t *testing.T) *edgetest.Edge {
 		t.Helper()
+		e := r.start(t)
 		if err := e.Disk().Each(func(*disk.Item) bool { return true }); err != nil { // its index is filled then
 			t.Fatal(err)
 		}
 		test(t, e)
-		if !kill {
-			return
-		}
-		if err := e.Disk().Flush(); err != nil {
-			t.Fatal(err)
-		}
-		to := t.TempDir()
-		if err := os.CopyFS(to, os.DirFS(r.options.DiskPath)); err != nil {
-			t.Fatal(err)
-		}
-		r.options.DiskPath = to
-	})
+		return e
+	}
+	if !kill {
+		t.Run("run", func(t *testing.T) { run(t) })
+		return
+	}
+	if err := run(t).Disk().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	r.move(t)
 }
 
 // TestTheDiskComesBackByARestartWithoutWhatWasPurged: what was purged is not served, what was purged softly is validated, and all else is
 // a hit; also after the next restart, when what was fetched anew is a hit as well.
 func TestTheDiskComesBackByARestartWithoutWhatWasPurged(t *testing.T) {
-	f := func(name string, kill bool, sliceBytes int64) {
+	f := func(name string, kill, sliced bool) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
-			r.onDisk(t)
-			r.options.SliceBytes = sliceBytes
+			r.sliced = sliced
 			r.runOnDisk(t, kill, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
 				r.store(t, e)
@@ -79,10 +58,10 @@ func TestTheDiskComesBackByARestartWithoutWhatWasPurged(t *testing.T) {
 		})
 	}
 
-	f("in order", false, 0)
-	f("killed", true, 0)
-	f("in order, with slices", false, 1024)
-	f("killed, with slices", true, 1024)
+	f("in order", false, false)
+	f("killed", true, false)
+	f("in order, with slices", false, true)
+	f("killed, with slices", true, true)
 }
 
 // checkAgain asks for all targets after the restart behind check: they are hits, of version 1 or of
@@ -111,7 +90,6 @@ func TestNothingComesBackFromADiskWhosePurgesAreUnknown(t *testing.T) {
 	f := func(name string, purge func(t *testing.T, e *edgetest.Edge), harm func(t *testing.T, r *restartRig)) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
-			r.onDisk(t)
 			r.runOnDisk(t, false, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
 				r.store(t, e)
@@ -146,24 +124,35 @@ func TestNothingComesBackFromADiskWhosePurgesAreUnknown(t *testing.T) {
 	f("all purged softly", all(true), func(*testing.T, *restartRig) {})
 	f("the file of the marks is lost", nothing, func(t *testing.T, r *restartRig) {
 		t.Helper()
-		if err := os.Remove(filepath.Join(r.options.PurgeDir, "purges")); err != nil {
+		if err := os.Remove(r.journal()); err != nil {
 			t.Fatal(err)
 		}
 	})
 	f("the marks are lost", nothing, func(t *testing.T, r *restartRig) {
 		t.Helper()
-		r.options.PurgeDir = t.TempDir()
+		if err := os.RemoveAll(r.purgesPath()); err != nil {
+			t.Fatal(err)
+		}
 	})
-	f("marks are not kept", nothing, func(_ *testing.T, r *restartRig) { r.options.PurgeDir = "" })
+	f("the marks are of another disk", nothing, func(t *testing.T, r *restartRig) {
+		t.Helper()
+		other := newRestartRig(t)
+		other.start(t).Stop()
+		if err := os.RemoveAll(r.purgesPath()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(r.purgesPath(), os.DirFS(other.purgesPath())); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // A sweep of purges forgets what they have reached on the disk, before it drops the marks. What was purged softly is stale there from then on: it was forgotten, and
 // could not stand in for an origin that fails.
 func TestASweepOfPurgesGoesOverTheDisk(t *testing.T) {
 	r := newRestartRig(t)
-	r.onDisk(t)
-	r.options.SliceBytes = 0
-	r.options.PurgeMarks.URLs = 64
+	r.sliced = false
+	r.options.Seams.Marks.URLs = 64
 	r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 		t.Helper()
 		r.store(t, e)
@@ -200,8 +189,7 @@ func TestASweepOfPurgesGoesOverTheDisk(t *testing.T) {
 // more: its record on the disk is that of before (cache/patch.go).
 func TestInvalidationsAndSoftPurgesOnDiskOutliveTheProcess(t *testing.T) {
 	r := newRestartRig(t)
-	r.onDisk(t)
-	r.options.SliceBytes = 0
+	r.sliced = false
 	r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 		t.Helper()
 		for _, target := range []string{"/posted", "/soft", "/kept"} {
@@ -242,7 +230,6 @@ func TestInvalidationsAndSoftPurgesOnDiskOutliveTheProcess(t *testing.T) {
 // A journal of purges that was cut between two of them passed for one that is whole. The disk came back with what the others had purged.
 func TestAPurgeJournalCutInItsMiddleBroughtBackTheDisk(t *testing.T) {
 	r := newRestartRig(t)
-	r.onDisk(t)
 	before := int64(0)
 	r.runOnDisk(t, true, func(t *testing.T, e *edgetest.Edge) {
 		t.Helper()
@@ -250,7 +237,7 @@ func TestAPurgeJournalCutInItsMiddleBroughtBackTheDisk(t *testing.T) {
 		if _, _, err := e.Proxy.Purge("url", []string{"http://" + restartHost + "/dir/1"}, false); err != nil {
 			t.Fatal(err)
 		}
-		info, err := os.Stat(filepath.Join(r.options.PurgeDir, "purges"))
+		info, err := os.Stat(r.journal())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +245,7 @@ func TestAPurgeJournalCutInItsMiddleBroughtBackTheDisk(t *testing.T) {
 		purgeSome(t, e)
 		askEdge(t, e, restartHost, "/since")
 	})
-	if err := os.Truncate(filepath.Join(r.options.PurgeDir, "purges"), before); err != nil {
+	if err := os.Truncate(r.journal(), before); err != nil {
 		t.Fatal(err)
 	}
 	r.version.Add(1)

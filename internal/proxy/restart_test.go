@@ -12,15 +12,18 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/config"
+	"edgeproxy/internal/test/edgetest"
 )
 
-// restartRig is an edge that is started again and again on the same directory, before one origin.
+// restartRig is an edge with a disk that is started again and again on the same folder, before one origin.
 type restartRig struct {
 	version atomic.Int64
 	waiting chan struct{} // has a token once /slow was asked for
 	release chan struct{}
+	dir     string // of the edge, with the disk
+	cache   string // what the cache has beside the disk, in YAML
+	sliced  bool
 	options edgetest.Options
 	tier    keepAllTier
 }
@@ -28,7 +31,7 @@ type restartRig struct {
 // newRestartRig has an origin whose answers say the version, by validators that change with it.
 func newRestartRig(t *testing.T) *restartRig {
 	t.Helper()
-	r := &restartRig{waiting: make(chan struct{}, 1), release: make(chan struct{})}
+	r := &restartRig{waiting: make(chan struct{}, 1), release: make(chan struct{}), dir: t.TempDir(), sliced: true}
 	r.version.Store(1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		v, h := r.version.Load(), w.Header()
@@ -59,21 +62,53 @@ func newRestartRig(t *testing.T) *restartRig {
 		http.ServeContent(w, q, "", time.Time{}, strings.NewReader(body))
 	}))
 	t.Cleanup(server.Close)
-	r.options = edgetest.Options{
-		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: oldAlways(), SliceBytes: 1024,
-		NoVarySearch: true, PurgeDir: t.TempDir(),
-	}
+	r.options = edgetest.Options{Origin: server.Listener.Addr().String(), Adjust: func(c *config.Config) {
+		if r.sliced {
+			c.Routes[0].Cache.SliceBytes = 1024
+		}
+	}}
 	return r
 }
 
-// killed has the next edge start with what a kill at this moment leaves.
-func (r *restartRig) killed(t *testing.T) {
+// start starts an edge with all that the one before has left in the folder.
+func (r *restartRig) start(t *testing.T) *edgetest.Edge {
 	t.Helper()
-	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(r.options.PurgeDir)); err != nil {
+	return startIn(t, r.dir, always+`cache: {no_vary_search: true, disk: {path: "{dir}/disk", max_bytes: 64MiB, min_free: 0%}, `+r.cache+"}\n", r.options)
+}
+
+// diskPath is the folder of the disk.
+func (r *restartRig) diskPath() string { return filepath.Join(r.dir, "disk") }
+
+// purgesPath is the folder with the purges, and journal the file in it.
+func (r *restartRig) purgesPath() string { return filepath.Join(r.diskPath(), "purges") }
+
+func (r *restartRig) journal() string { return filepath.Join(r.purgesPath(), "purges") }
+
+// move has the next edge start with what a kill at this moment leaves on the disk.
+func (r *restartRig) move(t *testing.T) {
+	t.Helper()
+	from := r.diskPath()
+	r.dir = t.TempDir()
+	if err := os.CopyFS(r.diskPath(), os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	r.options.PurgeDir = to
+}
+
+// keepPurges is move without what is stored: that is what a tier of the test brings.
+func (r *restartRig) keepPurges(t *testing.T) {
+	t.Helper()
+	r.move(t)
+	for _, name := range []string{"*.seg", "removed.*"} {
+		files, err := filepath.Glob(filepath.Join(r.diskPath(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // askEdge asks e for a target, in a language if one follows it behind a blank, and returns the version that
@@ -144,13 +179,14 @@ func purgeSome(t *testing.T, e *edgetest.Edge) {
 	}
 }
 
-// store stores all targets of both hosts as version 1.
+// store stores all targets of both hosts as version 1, on the disk and in memory.
 func (r *restartRig) store(t *testing.T, e *edgetest.Edge) {
 	t.Helper()
 	for _, targets := range restartTargets() {
 		for _, target := range targets {
 			for _, host := range []string{restartHost, purgedHost} {
 				askEdge(t, e, host, target)
+				askEdge(t, e, host, target) // one hit is not copied to memory, and two are
 				if v, status := askEdge(t, e, host, target); v != 1 || !strings.Contains(status, "; hit") {
 					t.Fatalf("%s%s: got version %d, %s, want a hit: nothing else says anything of a restart", host, target, v, status)
 				}
@@ -190,21 +226,21 @@ func (r *restartRig) check(t *testing.T, e *edgetest.Edge) {
 // purged before a restart is served after it, what was purged softly is stale, and all else is a
 // hit; also after the next restart, by a kill or in order.
 func TestNothingPurgedComesBackByARestart(t *testing.T) {
-	f := func(name string, kill bool, sliceBytes int64) {
+	f := func(name string, kill, sliced bool) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
-			r.options.SliceBytes = sliceBytes
+			r.sliced = sliced
 			run := func(test func(t *testing.T, e *edgetest.Edge)) {
 				on := t // the edge goes on to the end, and the next starts with what it has left so far
 				if !kill {
 					t.Run("run", func(t *testing.T) { // and is stopped here
 						on = t
-						test(on, startOld(on, r.options))
+						test(on, r.start(on))
 					})
-					return
+				} else {
+					test(on, r.start(on))
 				}
-				test(on, startOld(on, r.options))
-				r.killed(on)
+				r.keepPurges(t)
 			}
 			run(func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
@@ -233,6 +269,8 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 						t.Errorf("a fetch that was under way: got version %d, %s", v, status)
 					}
 					r.check(t, e)
+					askEdge(t, e, restartHost, "/gone")
+					askEdge(t, e, restartHost, "/gone") // has it copied to memory
 					serials := len(r.tier.seen)
 					fresh := keepAllTier{}
 					fresh.see(t, e)
@@ -254,16 +292,16 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 		})
 	}
 
-	f("in order", false, 0)
-	f("killed", true, 0)
-	f("in order, with slices", false, 1024)
-	f("killed, with slices", true, 1024)
+	f("in order", false, false)
+	f("killed", true, false)
+	f("in order, with slices", false, true)
+	f("killed, with slices", true, true)
 }
 
 // Everything, purged hard, and softly on top, stays gone.
 func TestAPurgeOfAllOutlivesTheProcess(t *testing.T) {
 	r := newRestartRig(t)
-	e := startOld(t, r.options)
+	e := r.start(t)
 	r.store(t, e)
 	r.tier.see(t, e)
 	for _, soft := range []bool{false, true} {
@@ -271,8 +309,8 @@ func TestAPurgeOfAllOutlivesTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.killed(t)
-	e = startOld(t, r.options)
+	r.keepPurges(t)
+	e = r.start(t)
 	if !r.tier.restore(t, e) {
 		t.Fatal("got another identity, want one that knows the purges")
 	}
@@ -291,15 +329,15 @@ func TestATierWithoutItsPurgesIsNotUsed(t *testing.T) {
 	f := func(name string, harm func(path string) error) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
-			e := startOld(t, r.options)
+			e := r.start(t)
 			r.store(t, e)
 			purgeSome(t, e)
 			r.tier.see(t, e)
-			r.killed(t)
-			if err := harm(filepath.Join(r.options.PurgeDir, "purges")); err != nil {
+			r.keepPurges(t)
+			if err := harm(r.journal()); err != nil {
 				t.Fatal(err)
 			}
-			e = startOld(t, r.options)
+			e = r.start(t)
 			if r.tier.restore(t, e) {
 				t.Error("the tier was let in")
 			}
@@ -325,15 +363,17 @@ func TestATierWithoutItsPurgesIsNotUsed(t *testing.T) {
 // stored: else a purge that came while no rule was known would miss it.
 func TestAPurgeBeforeItsRuleIsKnownAgain(t *testing.T) {
 	r := newRestartRig(t)
-	r.options.SliceBytes = 0 // a route with slices learns no rules
-	e := startOld(t, r.options)
-	askEdge(t, e, restartHost, "/search?a=1")
+	r.sliced = false // a route with slices learns no rules
+	e := r.start(t)
+	for range 3 { // has it copied to memory
+		askEdge(t, e, restartHost, "/search?a=1")
+	}
 	if v, status := askEdge(t, e, restartHost, "/search?a=1&x=2"); !strings.Contains(status, "; hit") {
 		t.Fatalf("got version %d, %s, want a hit by the rule", v, status)
 	}
 	r.tier.see(t, e)
-	r.killed(t)
-	e = startOld(t, r.options)
+	r.keepPurges(t)
+	e = r.start(t)
 	if !r.tier.restore(t, e) {
 		t.Fatal("got another identity, want one that knows the purges")
 	}
@@ -351,9 +391,11 @@ func TestAPurgeBeforeItsRuleIsKnownAgain(t *testing.T) {
 // a mark.
 func TestAnInvalidationOutlivesTheProcess(t *testing.T) {
 	r := newRestartRig(t)
-	r.options.SliceBytes = 0 // with slices there is a mark anyhow
-	e := startOld(t, r.options)
-	askEdge(t, e, restartHost, "/kept")
+	r.sliced = false // with slices there is a mark anyhow
+	e := r.start(t)
+	for range 3 { // has it copied to memory
+		askEdge(t, e, restartHost, "/kept")
+	}
 	r.tier.see(t, e)
 	req, err := http.NewRequest(http.MethodPost, "http://"+e.Address+"/kept", strings.NewReader("x"))
 	if err != nil {
@@ -365,8 +407,8 @@ func TestAnInvalidationOutlivesTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	r.killed(t)
-	e = startOld(t, r.options)
+	r.keepPurges(t)
+	e = r.start(t)
 	if !r.tier.restore(t, e) {
 		t.Fatal("got another identity, want one that knows the purges")
 	}

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/rewrite"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -32,12 +30,9 @@ func TestRewritingIsThatOfNginx(t *testing.T) {
 		location /api/ { proxy_pass http://%[3]s/v2/; }
 	}
 `, dir, address, app.Address), address)
-	o := edgetest.Options{Rule: oldAlways(), HostHeader: app.Address}
-	o.Origin.Address = app.Address
-	e := startOld(t, o)
-	mustSwap(t, e, func(l *proxy.Live) {
-		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api/"}, rewrite.New("/api/", "/v2/", true, nil)
-	})
+	e := start(t, `origins: {app: {servers: ["http://{origin}"], host_header: server}}
+routes: [{name: default, origin: app, match: {path_prefix: /api/}, rewrite: {strip_prefix: /api/, add_prefix: /v2/}}]
+`, edgetest.Options{Origin: app.Address})
 	// through returns what the origin was asked for by way of a proxy, and where its Location leads the client.
 	through := func(proxy, target, leads string) (atOrigin, host, to string) {
 		t.Helper()

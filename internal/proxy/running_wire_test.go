@@ -5,10 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // runs returns what is listed of the requests under way, one a line: phase, method, host, target, route and bytes, of a tunnel
@@ -28,7 +26,7 @@ func runs(e *edgetest.Edge, most int) (lines []string, total int) {
 // TestRequestsThatRunAreListed: each phase, by requests that stay in it until the test lets them go.
 func TestRequestsThatRunAreListed(t *testing.T) {
 	goOn := make(chan struct{})
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), CollapseWait: time.Hour, Origin: origin.Options{Settings: origin.Settings{FirstByteTimeout: time.Hour, IdleTimeout: time.Hour}}}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			switch {
 			case r.Header.Get("Upgrade") != "":
@@ -94,7 +92,10 @@ func TestRequestsThatRunAreListed(t *testing.T) {
 // TestARequestThatWaitsForAConnectionIsInTheQueue: by a flight, and alone.
 func TestARequestThatWaitsForAConnectionIsInTheQueue(t *testing.T) {
 	goOn := make(chan struct{})
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: time.Hour, FirstByteTimeout: time.Hour}}}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, `
+limits: {origin_share: 1} # the clients have one address
+origins: {app: {servers: ["http://{origin}"], max_connections: 1, queue: {requests: 10, wait: 1h}}}
+`, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			<-goOn
 			c.Say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")

@@ -6,15 +6,13 @@ import (
 	"net"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestAHitFromTheDiskIsTheSame: whole and in parts, and while its client is slow and the body is purged.
 func TestAHitFromTheDiskIsTheSame(t *testing.T) {
 	const size = 3<<20 + 12345
-	o := edgetest.Options{Rule: oldAlways(), MaxBytes: 64 << 20, MaxObjectBytes: 8 << 20, WriteIdleTimeout: -1, Disk: true}
-	o.Origin.Address = newFilmOrigin(t, size).address
-	e := startOld(t, o)
+	e := start(t, always, edgetest.Options{Origin: newFilmOrigin(t, size).address, Disk: true})
 	want := ask(t, e, asGet("/film"))
 	if want.err != nil || len(want.body) != size {
 		t.Fatalf("got %d bytes and error %v", len(want.body), want.err)

@@ -8,14 +8,18 @@ import (
 	"testing"
 
 	"edgeproxy/internal/ops/series"
-	"edgeproxy/internal/proxy"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
+
+// only has one route of this name.
+func only(route string) (yaml string) {
+	return fmt.Sprintf("%sroutes: [{name: %s, origin: app}]\n", always, route)
+}
 
 // seriesOf counts the series of all routes, and those of one.
 func seriesOf(t *testing.T, e *edgetest.Edge, route string) (all, one int) {
 	t.Helper()
-	families, err := e.Registry.Gather()
+	families, err := e.Metrics().Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +43,7 @@ func TestSeriesOfRemovedRoutesAreDropped(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	end := sync.OnceFunc(func() { close(goOn) })
 	defer end()
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Route: "slow"}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, only("slow"), func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			if r.RequestURI == "/slow" {
 				close(begun)
@@ -55,7 +59,7 @@ func TestSeriesOfRemovedRoutesAreDropped(t *testing.T) {
 	<-begun
 	const names = 2 * series.Kept
 	for i := range names {
-		mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Name = fmt.Sprint("route", i) })
+		reload(t, e, only(fmt.Sprint("route", i)))
 		ask(t, e, asGet("/a"))
 	}
 	eventually(t, "all but the slow one are counted", func() bool { return e.Proxy.Status().Totals.Requests == names })
@@ -70,9 +74,9 @@ func TestSeriesOfRemovedRoutesAreDropped(t *testing.T) {
 		return e.Metric(t, "edgeproxy_requests_total", "route=slow", "result=miss", "status=2xx") == 1
 	})
 	before, _ := seriesOf(t, e, "")
-	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Name = "again" })
-	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Name = "slow" })
-	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Name = "again" })
+	reload(t, e, only("again"))
+	reload(t, e, only("slow"))
+	reload(t, e, only("again"))
 	ask(t, e, asGet("/a"))
 	if after, n := seriesOf(t, e, "slow"); n == 0 || after > before {
 		t.Errorf("got %d series, %d before, %d of a route that came back and went again", after, before, n)

@@ -3,37 +3,18 @@ package proxy_test
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/test/edgetest"
-	oldrig "edgeproxy/internal/test/oldrig"
 )
 
 // storable answers each request with something to store for an hour.
 func storable(c *edgetest.Conn) {
 	for c.Next() != nil {
 		c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 5\r\n\r\nhello")
-	}
-}
-
-// swap puts what change makes of the settings of the start in their place.
-func swap(t *testing.T, e *oldrig.Edge, change func(*proxy.Live)) error {
-	t.Helper()
-	l := e.Live
-	l.Routes = slices.Clone(l.Routes)
-	change(&l)
-	return e.Proxy.Swap(l)
-}
-
-func mustSwap(t *testing.T, e *oldrig.Edge, change func(*proxy.Live)) {
-	t.Helper()
-	if err := swap(t, e, change); err != nil {
-		t.Fatal(err)
 	}
 }
 

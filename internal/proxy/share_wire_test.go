@@ -3,14 +3,15 @@ package proxy_test
 import (
 	"fmt"
 	"io"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
+
+// behindProxies has the clients of an edge named by X-Forwarded-For.
+const behindProxies = "listen: [{address: \"127.0.0.1:0\", trusted_proxies: [127.0.0.1]}]\n"
 
 // asked is a GET of the client with this address.
 func asked(target, client string) string {
@@ -20,14 +21,13 @@ func asked(target, client string) string {
 // TestALeaderBeyondItsShareFailsNoFollower: the fetch of a leader whose client is over
 // its share is refused, and its followers are not, in slices or not.
 func TestALeaderBeyondItsShareFailsNoFollower(t *testing.T) {
-	for _, slice := range []int64{0, 16 << 10} {
-		t.Run(fmt.Sprint(slice), func(t *testing.T) {
+	for _, slice := range []string{"0B", "16KiB"} {
+		t.Run(slice, func(t *testing.T) {
 			more := make(chan struct{})
-			e, _ := startOldBefore(t, edgetest.Options{
-				Rule: oldAlways(), ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-				SliceBytes: slice,
-				Origin:     origin.Options{Settings: origin.Settings{MaxConnections: 8, QueueRequests: 100, QueueWait: patience}},
-			}, func(c *edgetest.Conn) {
+			e, _ := startBefore(t, always+behindProxies+`
+limits: {origin_share: 0.25}
+origins: {app: {servers: ["http://{origin}"], max_connections: 8, queue: {requests: 100, wait: 1h}}}
+cache: {slice: `+slice+"}", func(c *edgetest.Conn) {
 				for r := c.Next(); r != nil; r = c.Next() {
 					if strings.HasPrefix(r.RequestURI, "/slow") {
 						<-more

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // film is a representation of any size whose bytes are worked out: each tells its
@@ -81,10 +81,10 @@ func (c counting) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *filmOrigin) edge(t *testing.T, o edgetest.Options) *edgetest.Edge {
+// edge starts an edge before c that stores all it shows.
+func (c *filmOrigin) edge(t *testing.T, cache string) *edgetest.Edge {
 	t.Helper()
-	o.Origin.Address = c.address
-	return startOld(t, o)
+	return start(t, always+cache, edgetest.Options{Origin: c.address})
 }
 
 // readFilmRange reads one range and reports what is wrong with it, and whether the answer ended
@@ -127,7 +127,7 @@ func readFilmRange(e *edgetest.Edge, first, last int64) (broken bool, err error)
 func TestSeekingInAGigabyteFetchesSlicesAlone(t *testing.T) {
 	const slice, size = 1 << 20, 1 << 30
 	c := newFilmOrigin(t, size)
-	e := c.edge(t, edgetest.Options{Rule: oldAlways(), MaxBytes: 64 << 20, SliceBytes: slice})
+	e := c.edge(t, "cache: {slice: 1MiB}")
 	places := []int64{0, 512<<20 + 12345, size - 100_000, 900<<20 - 50_000}
 	const slices, alone = 1 + 1 + 1 + 2, 100_000 // less than a sixteenth of two slices: at first such a range goes to the origin as it is
 	for range 3 {
@@ -150,7 +150,7 @@ func TestSeekingInAGigabyteFetchesSlicesAlone(t *testing.T) {
 func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
 	const size, most = 128 << 20, 64 << 20
 	c := newFilmOrigin(t, size)
-	e := c.edge(t, edgetest.Options{Rule: oldAlways(), MaxBytes: 8 << 20, SliceBytes: 256 << 10})
+	e := c.edge(t, "cache: {slice: 256KiB, memory: {max_bytes: 8MiB, max_object_bytes: 1MiB}}")
 	base := heapInUse()
 	s := dial(t, e.Address)
 	res, err := s.head(asGet("/film"))
@@ -165,9 +165,9 @@ func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
 // TestNoAnswerMixesVersions: clients read ranges at random while the film changes, from
 // a cache that is too small for it. An answer is of one version, or visibly cut.
 func TestNoAnswerMixesVersions(t *testing.T) {
-	const slice, size, versions, clients = 16 << 10, 300_000, 12, 4
+	const slice, size, versions, clients = 64 << 10, 1_200_000, 12, 4
 	c := newFilmOrigin(t, size)
-	e := c.edge(t, edgetest.Options{Rule: oldAlways(), MaxBytes: 256 << 10, SliceBytes: slice})
+	e := c.edge(t, "cache: {slice: 64KiB, memory: {max_bytes: 1MiB, max_object_bytes: 64KiB}}")
 	var all sync.WaitGroup
 	var whole, cut atomic.Int64
 	for n := range clients {

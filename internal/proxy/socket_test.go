@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,13 +13,9 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/front/http2"
-	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/test/edgetest"
-	oldrig "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -34,7 +29,7 @@ const (
 // always is the policy that admits what is storable.
 const always = "admission: {policy: always}\n"
 
-// nodeName is the name of an edge of either rig.
+// nodeName is the name of an edge.
 const nodeName = edgetest.Node
 
 // start starts an edge. What the YAML does not say may take long: on a busy machine a short time would end what the test is about.
@@ -119,56 +114,6 @@ func startHTTP2(t testing.TB, e *edgetest.Edge) (address string) {
 	return l.Addr().String()
 }
 
-// oldAlways admits what is storable.
-func oldAlways() admission.Rule { return admission.Rule{Policy: admission.Always} }
-
-// startOld starts an edge of the old rig.
-func startOld(t testing.TB, o oldrig.Options) *oldrig.Edge {
-	t.Helper()
-	o.Node = cmp.Or(o.Node, edgetest.Node)
-	for _, limit := range []*time.Duration{
-		&o.CollapseWait, &o.WriteIdleTimeout, &o.ReadIdleTimeout, &o.HeaderTimeout, &o.Origin.ConnectTimeout, &o.Origin.FirstByteTimeout, &o.Origin.IdleTimeout,
-	} {
-		*limit = cmp.Or(*limit, time.Hour)
-	}
-	return oldrig.Start(t, o)
-}
-
-// startOldBefore starts an edge of the old rig before an origin that plays script.
-func startOldBefore(t testing.TB, o oldrig.Options, script func(*edgetest.Conn)) (*oldrig.Edge, *edgetest.Origin) {
-	t.Helper()
-	app := edgetest.StartOrigin(t, nil, script)
-	o.Origin.Address = app.Address
-	return startOld(t, o), app
-}
-
-// anEdge is an edge of either rig.
-type anEdge interface {
-	*edgetest.Edge | *oldrig.Edge
-	Metric(tb testing.TB, name string, labels ...string) float64
-}
-
-func addressOf[E anEdge](e E) string {
-	if e, ok := any(e).(*edgetest.Edge); ok {
-		return e.Address
-	}
-	return any(e).(*oldrig.Edge).Address
-}
-
-func proxyOf[E anEdge](e E) *proxy.Proxy {
-	if e, ok := any(e).(*edgetest.Edge); ok {
-		return e.Proxy
-	}
-	return any(e).(*oldrig.Edge).Proxy
-}
-
-func storeOf[E anEdge](e E) *cache.Store {
-	if e, ok := any(e).(*edgetest.Edge); ok {
-		return e.Store
-	}
-	return any(e).(*oldrig.Edge).Store
-}
-
 // socket is a client's connection.
 type socket struct {
 	net.Conn
@@ -207,9 +152,9 @@ type answer struct {
 }
 
 // ask sends a request on a connection of its own.
-func ask[E anEdge](t testing.TB, e E, request string) answer {
+func ask(t testing.TB, e *edgetest.Edge, request string) answer {
 	t.Helper()
-	s := dial(t, addressOf(e))
+	s := dial(t, e.Address)
 	defer s.Close()
 	return s.ask(request)
 }

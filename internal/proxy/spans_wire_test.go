@@ -7,17 +7,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/ops/spans"
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -32,15 +28,21 @@ const (
 type traced struct {
 	*edgetest.Edge
 	t        *testing.T
-	exporter *spans.Exporter
 	receiver *testkit.SpanReceiver
+	endpoint string // of the receiver
 
 	mu   sync.Mutex
 	told []string // each request that the origin got: its traceparent and its tracestate
 }
 
-// newTraced starts one. answer is the origin's; nil is a body of five bytes that may be stored.
-func newTraced(t *testing.T, o edgetest.Options, answer http.HandlerFunc) *traced {
+// traces has so many requests a second traced, and this share of them.
+func traces(share float64, most int) (yaml string) {
+	return fmt.Sprintf("tracing: {endpoint: \"{receiver}\", sample: %v, most_per_second: %d}\n", share, most)
+}
+
+// newTraced starts one that stores what is storable, and traces every request unless yaml says how many. answer is the origin's; nil is a body
+// of five bytes that may be stored.
+func newTraced(t *testing.T, yaml string, answer http.HandlerFunc) *traced {
 	t.Helper()
 	if answer == nil {
 		answer = func(w http.ResponseWriter, _ *http.Request) {
@@ -48,11 +50,10 @@ func newTraced(t *testing.T, o edgetest.Options, answer http.HandlerFunc) *trace
 			_, _ = io.WriteString(w, "whole")
 		}
 	}
-	e := &traced{t: t, receiver: testkit.NewSpanReceiver(t), exporter: spans.New(spans.Options{Node: "edge"})}
+	e := &traced{t: t, receiver: testkit.NewSpanReceiver(t)}
 	at := httptest.NewServer(e.receiver)
 	t.Cleanup(at.Close)
-	e.exporter.Point(spans.Target{Endpoint: at.URL, Timeout: testkit.Patience, Service: "edge"})
-	t.Cleanup(e.exporter.Close)
+	e.endpoint = at.URL
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.mu.Lock()
 		e.told = append(e.told, strings.Join(r.Header.Values("Traceparent"), "+")+" "+r.Header.Get("Tracestate"))
@@ -60,12 +61,19 @@ func newTraced(t *testing.T, o edgetest.Options, answer http.HandlerFunc) *trace
 		answer(w, r)
 	}))
 	t.Cleanup(backend.Close)
-	if o.Origin.Address == "" {
-		o.Origin.Address = strings.TrimPrefix(backend.URL, "http://")
-	}
-	o.Spans = e.exporter
-	e.Edge = startOld(t, o)
+	e.Edge = start(t, e.complete(yaml), edgetest.Options{Origin: strings.TrimPrefix(backend.URL, "http://")})
 	return e
+}
+
+// complete adds to yaml what it does not say.
+func (e *traced) complete(yaml string) string {
+	if !strings.Contains(yaml, "admission:") {
+		yaml = always + yaml
+	}
+	if !strings.Contains(yaml, "tracing:") {
+		yaml = traces(1, 100) + yaml
+	}
+	return strings.ReplaceAll(yaml, "{receiver}", e.endpoint)
 }
 
 // send sends a request on a connection of its own, which is closed at the end of the test.
@@ -92,13 +100,13 @@ func (e *traced) ask(head string) int {
 	return resp.StatusCode
 }
 
-// all closes the edge's exporter, once no request is under way, and returns the spans. It holds them to
+// all stops the edge, once no request is under way, and returns the spans. It holds them to
 // what is true of any: an id is of one span, a parent is there or is a client's, and no part is longer
 // than what it is a part of.
 func (e *traced) all() []testkit.Span {
 	e.t.Helper()
 	testkit.Eventually(e.t, "no request is under way", func() bool { return e.Proxy.InFlight() == 0 })
-	e.exporter.Close()
+	e.Stop()
 	list := e.receiver.Spans()
 	wantWellFormed(e.t, list)
 	return list
@@ -157,7 +165,7 @@ func want(t *testing.T, s testkit.Span, pairs ...string) {
 }
 
 func TestMissAndHitHaveTheirSpans(t *testing.T) {
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, nil)
+	e := newTraced(t, "", nil)
 	const asks = "GET /a/b?x=1&sig=of-a-secret HTTP/1.1\r\nUser-Agent: test\r\n"
 	e.ask(asks + "Traceparent: " + clientSampled + "\r\nTracestate: a=b\r\n")
 	e.ask(asks)
@@ -203,11 +211,10 @@ func TestMissAndHitHaveTheirSpans(t *testing.T) {
 
 // Who is not trusted chooses the trace that its requests belong to, and not that they are traced.
 func TestWhoDecidesWhatIsTraced(t *testing.T) {
-	ours := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	f := func(name string, trusted []netip.Prefix, share float64, field string, traced bool, parent string) {
+	f := func(name, listen string, share float64, field string, traced bool, parent string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(share, 100), TrustedProxies: trusted}, nil)
+			e := newTraced(t, listen+traces(share, 100), nil)
 			e.ask("GET / HTTP/1.1\r\n" + field + "Tracestate: a=b\r\n")
 			servers := named(e.all(), "SERVER", "GET")
 			if len(servers) != 0 != traced {
@@ -228,21 +235,20 @@ func TestWhoDecidesWhatIsTraced(t *testing.T) {
 			}
 		})
 	}
-	f("trusted, sampled", ours, 0, "Traceparent: "+clientSampled+"\r\n", true, clientSpan)
-	f("trusted, not sampled", ours, 1, "Traceparent: "+notSampled+"\r\n", false, "")
-	f("trusted, without", ours, 1, "", true, "")
-	f("trusted, without, not drawn", ours, 0, "", false, "")
-	f("trusted, invalid", ours, 0, "Traceparent: 00-bad-01\r\n", false, "")
-	f("sampled", nil, 0, "Traceparent: "+clientSampled+"\r\n", false, "")
-	f("sampled and drawn", nil, 1, "Traceparent: "+clientSampled+"\r\n", true, clientSpan)
-	f("not sampled, drawn", nil, 1, "Traceparent: "+notSampled+"\r\n", true, clientSpan)
-	f("drawn", nil, 1, "", true, "")
-	f("invalid, drawn", nil, 1, "Traceparent: "+clientSampled+"x\r\n", true, "")
+	f("trusted, sampled", behindProxies, 0, "Traceparent: "+clientSampled+"\r\n", true, clientSpan)
+	f("trusted, not sampled", behindProxies, 1, "Traceparent: "+notSampled+"\r\n", false, "")
+	f("trusted, without", behindProxies, 1, "", true, "")
+	f("trusted, without, not drawn", behindProxies, 0, "", false, "")
+	f("trusted, invalid", behindProxies, 0, "Traceparent: 00-bad-01\r\n", false, "")
+	f("sampled", "", 0, "Traceparent: "+clientSampled+"\r\n", false, "")
+	f("sampled and drawn", "", 1, "Traceparent: "+clientSampled+"\r\n", true, clientSpan)
+	f("not sampled, drawn", "", 1, "Traceparent: "+notSampled+"\r\n", true, clientSpan)
+	f("drawn", "", 1, "", true, "")
+	f("invalid, drawn", "", 1, "Traceparent: "+clientSampled+"x\r\n", true, "")
 }
 
 func TestNoMoreThanTheLimitAreTraced(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 2), TrustedProxies: trusted}, nil)
+	e := newTraced(t, behindProxies+traces(1, 2), nil)
 	begun := time.Now()
 	const asked = 20
 	for range asked {
@@ -256,7 +262,7 @@ func TestNoMoreThanTheLimitAreTraced(t *testing.T) {
 
 func TestFollowerIsLinkedToTheFetch(t *testing.T) {
 	goOn := make(chan struct{})
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+	e := newTraced(t, "", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
 		_, _ = io.WriteString(w, "begun ")
 		_ = http.NewResponseController(w).Flush()
@@ -300,9 +306,9 @@ func TestFollowerIsLinkedToTheFetch(t *testing.T) {
 
 // Each slice is a request to the origin, and so has a span of its own.
 func TestSlicesHaveASpanEach(t *testing.T) {
-	const sliceBytes, sliced = 1 << 10, 5
+	const sliceBytes, sliced = 16 << 10, 5
 	body := strings.Repeat("x", sliceBytes*sliced)
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), SliceBytes: sliceBytes}, func(w http.ResponseWriter, r *http.Request) {
+	e := newTraced(t, "cache: {slice: 16KiB}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
 		w.Header().Set("Etag", `"a"`)
 		http.ServeContent(w, r, "", time.Unix(1_700_000_000, 0), strings.NewReader(body))
@@ -330,7 +336,7 @@ func wantTold(t *testing.T, e *traced, n int) {
 
 // A 304 that is about another response has the origin asked once more, under another span.
 func TestSecondQuestionHasASpanOfItsOwn(t *testing.T) {
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, r *http.Request) {
+	e := newTraced(t, "", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		if r.Header.Get("If-None-Match") != "" {
 			w.Header().Set("Etag", `"other"`)
@@ -347,7 +353,7 @@ func TestSecondQuestionHasASpanOfItsOwn(t *testing.T) {
 
 // A refresh goes on when the request that has caused it is over, and is a part of it all the same.
 func TestRefreshInTheBackgroundHasASpan(t *testing.T) {
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+	e := newTraced(t, "", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=1, stale-while-revalidate=600")
 		w.Header().Set("Age", "1")
 		_, _ = io.WriteString(w, "whole")
@@ -363,7 +369,7 @@ func TestRefreshInTheBackgroundHasASpan(t *testing.T) {
 func TestFailuresAreToldOfSpans(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Address: strings.TrimPrefix(closed.URL, "http://")}}, nil)
+	e := newTraced(t, fmt.Sprintf("origins: {app: {servers: [%q]}}", closed.URL), nil)
 	if got := e.ask("PROPFIND /\xff HTTP/1.1\r\nUser-Agent: \xffhostile\r\n"); got != http.StatusBadGateway {
 		t.Fatalf("got %d", got)
 	}
@@ -401,9 +407,7 @@ func wantFailedIn(t *testing.T, list []testkit.Span, name, words string) {
 // The parts of a fetch that has failed had no status, so a trace did not show in which of them.
 func TestThePartThatFailedHadNoStatus(t *testing.T) {
 	held, goOn := make(chan struct{}), make(chan struct{})
-	e := newTraced(t, edgetest.Options{
-		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: 20 * time.Millisecond}},
-	}, func(http.ResponseWriter, *http.Request) { close(held); <-goOn })
+	e := newTraced(t, `origins: {app: {servers: ["http://{origin}"], max_connections: 1, queue: {requests: 10, wait: 20ms}}}`, func(http.ResponseWriter, *http.Request) { close(held); <-goOn })
 	var all sync.WaitGroup
 	all.Go(func() { e.ask("POST / HTTP/1.1\r\nContent-Length: 0\r\n") })
 	<-held
@@ -422,7 +426,7 @@ func TestThePartThatFailedHadNoStatus(t *testing.T) {
 func TestSpansInventedWhatARefusedRequestAskedFor(t *testing.T) {
 	f := func(head string, status int, name string, pairs ...string) {
 		t.Helper()
-		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, nil)
+		e := newTraced(t, "", nil)
 		if got := e.ask(head); got != status {
 			t.Errorf("%q: got %d, want %d", head, got, status)
 		}
@@ -443,7 +447,7 @@ func TestSpansInventedWhatARefusedRequestAskedFor(t *testing.T) {
 func TestAnswersOfAnOriginThatAreErrors(t *testing.T) {
 	f := func(status int, failedHere bool) {
 		t.Helper()
-		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		e := newTraced(t, "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		e.ask("GET / HTTP/1.1\r\n")
 		list := e.all()
 		if s := one(t, list, "SERVER", "GET"); s.Failed != failedHere {
@@ -467,9 +471,7 @@ func TestAnswersOfAnOriginThatAreErrors(t *testing.T) {
 // A request that waits for a connection says for how long.
 func TestQueueIsAPartOfTheFetch(t *testing.T) {
 	goOn := make(chan struct{})
-	e := newTraced(t, edgetest.Options{
-		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1, QueueRequests: 10, QueueWait: testkit.Patience}},
-	}, func(w http.ResponseWriter, _ *http.Request) { <-goOn; w.WriteHeader(http.StatusOK) })
+	e := newTraced(t, `origins: {app: {servers: ["http://{origin}"], max_connections: 1, queue: {requests: 10, wait: 1h}}}`, func(w http.ResponseWriter, _ *http.Request) { <-goOn; w.WriteHeader(http.StatusOK) })
 	var all sync.WaitGroup
 	for i := range 2 {
 		all.Go(func() { e.ask(fmt.Sprintf("POST /%d HTTP/1.1\r\nContent-Length: 0\r\n", i)) })
@@ -487,7 +489,7 @@ func TestQueueIsAPartOfTheFetch(t *testing.T) {
 // A fetch that ends since its client has left has failed nobody.
 func TestFetchThatNobodyWantsHasNotFailed(t *testing.T) {
 	left := make(chan struct{})
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, r *http.Request) {
+	e := newTraced(t, "", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
 		w.WriteHeader(http.StatusOK)
 		_, _ = io.WriteString(w, "begun")
@@ -542,7 +544,7 @@ var tracedMethods = []string{http.MethodGet, http.MethodPost}
 func TestTimeoutOfTheFirstByteIsInItsSpan(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	for _, method := range tracedMethods {
-		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Settings: origin.Settings{FirstByteTimeout: limit}}},
+		e := newTraced(t, fmt.Sprintf(`origins: {app: {servers: ["http://{origin}"], first_byte_timeout: %v}}`, limit),
 			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		if got := e.ask(method + " / HTTP/1.1\r\nContent-Length: 0\r\n"); got != http.StatusGatewayTimeout {
 			t.Fatalf("%s: got %d", method, got)
@@ -563,7 +565,7 @@ func TestAnswerThatBreaksOffHasFailed(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusBadGateway} {
 		for _, method := range tracedMethods {
 			goOn := make(chan struct{})
-			e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+			e := newTraced(t, "", func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Cache-Control", "max-age=600")
 				w.Header().Set("Content-Length", "1000000")
 				w.WriteHeader(status)
@@ -597,7 +599,7 @@ func TestAnswerThatBreaksOffHasFailed(t *testing.T) {
 // A client that leaves before the origin has answered leaves the wait as the only part, where the connection was there.
 func TestFetchWhoseClientLeavesHasTheWait(t *testing.T) {
 	asked := make(chan struct{})
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(0, 100), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+	e := newTraced(t, behindProxies+traces(0, 100),
 		func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/waits" {
 				close(asked)
@@ -620,23 +622,22 @@ func TestFetchWhoseClientLeavesHasTheWait(t *testing.T) {
 
 // A rule of the route, and Connection, say of traceparent what they say of any field.
 func TestRulesHoldForTraceparent(t *testing.T) {
-	f := func(o edgetest.Options, more, wants string) {
+	f := func(yaml, more, wants string) {
 		t.Helper()
-		o.Sampler = spans.NewSampler(1, 100)
-		e := newTraced(t, o, nil)
+		e := newTraced(t, yaml, nil)
 		e.ask("GET / HTTP/1.1\r\nTraceparent: " + clientSampled + "\r\n" + more)
 		if one(t, e.all(), "CLIENT", "GET"); e.told[0] != wants {
 			t.Errorf("got %q, want %q", e.told[0], wants)
 		}
 	}
-	f(edgetest.Options{Request: edgetest.FieldRules{Remove: []string{"Traceparent"}}}, "", " ")
-	f(edgetest.Options{Request: edgetest.FieldRules{Set: map[string]string{"Traceparent": notSampled}}}, "", notSampled+" ")
-	f(edgetest.Options{}, "Connection: traceparent\r\n", " ")
+	f("headers: {request: {remove: [Traceparent]}}", "", " ")
+	f("headers: {request: {set: {Traceparent: "+notSampled+"}}}", "", notSampled+" ")
+	f("", "Connection: traceparent\r\n", " ")
 }
 
 // An origin that varies by traceparent would get a value that no request can select by: ours.
 func TestResponseThatVariesByTraceparentIsNotStored(t *testing.T) {
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+	e := newTraced(t, "", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
 		w.Header().Set("Vary", "Traceparent")
 		_, _ = io.WriteString(w, "whole")
@@ -646,7 +647,7 @@ func TestResponseThatVariesByTraceparentIsNotStored(t *testing.T) {
 }
 
 func TestSightingsAreToldOfSpans(t *testing.T) {
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Rule: admission.Rule{Policy: admission.Counting, MoreThan: 3}}, nil)
+	e := newTraced(t, held+"admission: {policy: counting, counting: {more_than: 3}}", nil)
 	e.ask("GET / HTTP/1.1\r\n")
 	want(t, one(t, e.all(), "SERVER", "GET"), "edgeproxy.sightings", "1", "edgeproxy.result", "held_back", "edgeproxy.reason", "too-few-sightings")
 }
@@ -658,26 +659,19 @@ func TestSpanOfAFetchByHTTP2HadTheVersionOfHTTP1(t *testing.T) {
 	backend.Config.Protocols.SetUnencryptedHTTP2(true)
 	backend.Start()
 	t.Cleanup(backend.Close)
-	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Address: strings.TrimPrefix(backend.URL, "http://"), Settings: origin.Settings{HTTP2: true}}}, nil)
+	e := newTraced(t, fmt.Sprintf("origins: {app: {servers: [%q], protocol: h2}}", backend.URL), nil)
 	e.ask("GET / HTTP/1.1\r\n")
 	want(t, one(t, e.all(), "CLIENT", "GET"), "network.protocol.version", "2", "http.response.status_code", "200")
 }
 
 // Tracing that is switched on or off by a reload holds for the requests that come from then on.
 func TestTracingIsLive(t *testing.T) {
-	e := newTraced(t, edgetest.Options{}, nil)
+	e := newTraced(t, "tracing: {endpoint: \"\"}", nil)
 	e.ask("GET /off HTTP/1.1\r\n")
-	swap := func(s *spans.Sampler) {
-		t.Helper()
-		e.Live.Sampler = s
-		if err := e.Proxy.Swap(e.Live); err != nil {
-			t.Fatal(err)
-		}
-	}
-	swap(spans.NewSampler(1, 100))
+	reload(t, e.Edge, e.complete(traces(1, 100)))
 	e.ask("GET /on HTTP/1.1\r\n")
 	testkit.Eventually(t, "no request is under way", func() bool { return e.Proxy.InFlight() == 0 })
-	swap(nil)
+	reload(t, e.Edge, e.complete(traces(0, 100)))
 	e.ask("GET /again HTTP/1.1\r\n")
 	want(t, one(t, e.all(), "SERVER", "GET"), "url.path", "/on")
 }

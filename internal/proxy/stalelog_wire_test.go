@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/edge"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -25,15 +26,12 @@ func TestAFailureThatAStaleResponseCoversWasNotLogged(t *testing.T) {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: " + control + "\r\nAge: 2\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
 		}
 	})
-	o := edgetest.Options{Rule: oldAlways(), Log: &log}
-	o.Origin.Address = app.Address
-	o.Origin.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+	e := start(t, always, edgetest.Options{Origin: app.Address, Log: &log, Seams: edge.Seams{Connect: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if gone.Load() {
 			return nil, errors.New("nobody is there")
 		}
 		return new(net.Dialer).DialContext(ctx, network, address)
-	}
-	e := startOld(t, o)
+	}}})
 	for _, path := range []string{"/covered", "/refreshed"} {
 		gone.Store(false)
 		ask(t, e, asGet(path))

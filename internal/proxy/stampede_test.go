@@ -17,11 +17,11 @@ func stampeding() int { return testkit.Times(1000, 200) }
 
 // stampede sends request from n clients at once and calls each with every answer,
 // from the client's goroutine.
-func stampede[E anEdge](t *testing.T, e E, n int, request string, each func(answer)) {
+func stampede(t *testing.T, e *edgetest.Edge, n int, request string, each func(answer)) {
 	t.Helper()
 	var clients sync.WaitGroup
 	for range n {
-		s := dial(t, addressOf(e))
+		s := dial(t, e.Address)
 		clients.Go(func() {
 			each(s.ask(request))
 			_ = s.Close()

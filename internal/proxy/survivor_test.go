@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/purge"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // keepAllTier is the worst of tiers that outlive the process: it keeps, encoded, every entry that it was
@@ -26,7 +26,7 @@ type encodedEntry struct {
 	Body  []byte
 }
 
-// see has it keep what e stores now.
+// see has it keep what e has in memory now.
 func (s *keepAllTier) see(tb testing.TB, e *edgetest.Edge) {
 	tb.Helper()
 	s.mu.Lock()
@@ -59,6 +59,9 @@ func (s *keepAllTier) see(tb testing.TB, e *edgetest.Edge) {
 // does.
 func (s *keepAllTier) restore(tb testing.TB, e *edgetest.Edge) bool {
 	tb.Helper()
+	if len(s.entries) == 0 {
+		tb.Fatal("the tier has kept nothing: this proves nothing")
+	}
 	if !e.Proxy.Purges.Identity().Knows(s.identity) {
 		return false
 	}

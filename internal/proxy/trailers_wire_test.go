@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // checksums answers in chunks with trailers, which may be stored where the target says so,
@@ -51,7 +51,7 @@ func sendAndReadBehind(t *testing.T, e *edgetest.Edge, request string) (res *htt
 
 func TestTrailersReachClientsThatAcceptThem(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), UncacheableFor: patience}, checksums(asked))
+	e, _ := startBefore(t, always+"cache: {uncacheable_for: 1h}", checksums(asked))
 	const all, none = "map[X-Late:[2] X-Never:[] X-Sum:[1 3]]", "map[]"
 	f := func(request, want, te string) {
 		t.Helper()
@@ -97,7 +97,7 @@ func TestTrailersReachClientsThatAcceptThem(t *testing.T) {
 // requests are not compared by.
 func TestAPostThatVariesOnTEIsNotKept(t *testing.T) {
 	vary := ""
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), StorePosts: true}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always+"cache: {store_post_answers: true}", func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Location: " + r.RequestURI + "\r\n" + vary + "Content-Length: 3\r\n\r\nabc")
 		}
@@ -120,7 +120,7 @@ func TestAPostThatVariesOnTEIsNotKept(t *testing.T) {
 // the wire.
 func TestTrailersOfAnUpload(t *testing.T) {
 	got := make(chan string, 1)
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), StorePosts: true}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always+"cache: {store_post_answers: true}", func(c *edgetest.Conn) {
 		r, err := http.ReadRequest(bufio.NewReader(c.Rest()))
 		if err != nil {
 			return
@@ -150,7 +150,7 @@ func TestTrailersOfAnUpload(t *testing.T) {
 // got a 200, and the origin a complete request without the trailers.
 func TestARequestCutInItsTrailersWasComplete(t *testing.T) {
 	var complete atomic.Int32
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		r, err := http.ReadRequest(bufio.NewReader(c.Rest()))
 		if err != nil {
 			return

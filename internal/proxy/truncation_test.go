@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestOriginThatDiesIsNeverTakenForWhole cuts a response at every byte, by the end
@@ -20,7 +20,7 @@ func TestOriginThatDiesIsNeverTakenForWhole(t *testing.T) {
 		whole := head + framing + "\r\n\r\n" + body
 		for _, reset := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s reset=%v", name, reset), func(t *testing.T) {
-				e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, dieOnce(whole, reset))
+				e, _ := startBefore(t, always, dieOnce(whole, reset))
 				for cut := 1; cut < len(whole); cut++ {
 					checkCut(t, e, cut, len(whole)-len(body))
 				}

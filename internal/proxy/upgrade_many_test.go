@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -39,7 +39,7 @@ func goroutines() int {
 func TestUpgradeOfMany(t *testing.T) {
 	many := testkit.Times(500, 100)
 	over := make(chan struct{})
-	e, _ := startOldBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+	e, _ := startBefore(t, "limits: {origin_share: 1}", consents(func(c *edgetest.Conn) {
 		ended := make(chan struct{})
 		go func() {
 			select {

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/edge"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // takenOver is a listener whose connections call meanwhile before the server hands them
@@ -42,21 +43,20 @@ func (c *takenOverConn) SetDeadline(at time.Time) error {
 // had handed it over, which it then did not do. Nobody recorded the request or ended the
 // tunnel, and EndUpgraded waited for good.
 func TestEndUpgradedMeetsOneThatIsBeingHandedOver(t *testing.T) {
-	front, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &takenOver{Listener: front}
 	cut, ended := make(chan struct{}), make(chan int, 1)
 	var e *edgetest.Edge
-	l.meanwhile = func() {
+	meanwhile := func() {
 		go func() { ended <- e.Proxy.EndUpgraded() }()
 		<-cut
 	}
-	e, _ = startOldBefore(t, edgetest.Options{Rule: oldAlways(), Listener: l}, consents(func(c *edgetest.Conn) {
+	app := edgetest.StartOrigin(t, nil, consents(func(c *edgetest.Conn) {
 		_, _ = io.Copy(io.Discard, c.Rest())
 		close(cut)
 	}))
+	e = start(t, "", edgetest.Options{Origin: app.Address, Seams: edge.Seams{Listen: func(string) (net.Listener, error) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		return &takenOver{l, meanwhile}, err
+	}}})
 	s := dial(t, e.Address)
 	if res, err := s.head(asks101); err == nil && res.StatusCode == http.StatusSwitchingProtocols {
 		t.Error("got a 101 after the end")

@@ -6,16 +6,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // asks101 is a request for a WebSocket, switched101 an origin's consent.
@@ -95,7 +92,7 @@ func wantNoTunnels(t testing.TB, e *edgetest.Edge) {
 
 func TestUpgradeIsTunnelledAndCounted(t *testing.T) {
 	asked := make(chan *edgetest.Request, 1)
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 		asked <- c.Next()
 		c.Say(switched101)
 		echoes(c)
@@ -150,7 +147,7 @@ func TestUpgradeIsTunnelledAndCounted(t *testing.T) {
 // TestUpgradeEarlyBytes: what stands in the packet of the request, or of the 101, is
 // the first of what is tunnelled.
 func TestUpgradeEarlyBytes(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, "", func(c *edgetest.Conn) {
 		c.Next()
 		c.Say(switched101 + "origin first, ")
 		echoes(c)
@@ -168,7 +165,7 @@ func TestUpgradeRefused(t *testing.T) {
 	for _, status := range []string{"200 OK", "403 Forbidden", "426 Upgrade Required"} {
 		w := &recordingOrigin{}
 		var conns atomic.Int32
-		e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, func(c *edgetest.Conn) {
+		e, _ := startBefore(t, always, func(c *edgetest.Conn) {
 			if conns.Add(1) == 1 {
 				c.Next()
 				c.Say("HTTP/1.1 " + status + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nnoHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
@@ -204,7 +201,7 @@ func TestUpgradeByTheOriginAlone(t *testing.T) {
 	f := func(request, answer string) {
 		t.Helper()
 		closed := make(chan struct{})
-		e, _ := startOldBefore(t, edgetest.Options{}, func(c *edgetest.Conn) {
+		e, _ := startBefore(t, "", func(c *edgetest.Conn) {
 			r := c.Next()
 			if r == nil || r.URL.Path == "/next" {
 				c.Say("HTTP/1.1 204 No Content\r\n\r\n")
@@ -231,7 +228,7 @@ func TestUpgradeByTheOriginAlone(t *testing.T) {
 // gate, goes on as if the client had not asked.
 func TestUpgradeNotForwarded(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startOldBefore(t, edgetest.Options{}, w.script)
+	e, _ := startBefore(t, "", w.script)
 	const rest = " /a HTTP/1.1\r\nHost: edge.test\r\n"
 	f := func(head string) {
 		t.Helper()
@@ -265,7 +262,7 @@ func TestUpgradeNotForwarded(t *testing.T) {
 
 // TestUpgradeOfOtherMethods: only CONNECT is none of ours.
 func TestUpgradeOfOtherMethods(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{}, consents(echoes))
+	e, _ := startBefore(t, "", consents(echoes))
 	for _, method := range []string{"GET", "POST", "OPTIONS", "HEAD"} {
 		s := dial(t, e.Address)
 		res, err := s.head(strings.Replace(asks101, "GET", method, 1))
@@ -279,7 +276,7 @@ func TestUpgradeOfOtherMethods(t *testing.T) {
 
 func TestUpgradeEndsByHalves(t *testing.T) {
 	t.Run("client first", func(t *testing.T) {
-		e, _ := startOldBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+		e, _ := startBefore(t, "", consents(func(c *edgetest.Conn) {
 			all, _ := io.ReadAll(c.Rest())
 			c.Say("got " + string(all))
 		}))
@@ -292,7 +289,7 @@ func TestUpgradeEndsByHalves(t *testing.T) {
 	})
 	t.Run("origin first", func(t *testing.T) {
 		got := make(chan string, 1)
-		e, _ := startOldBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+		e, _ := startBefore(t, "", consents(func(c *edgetest.Conn) {
 			c.Say("over")
 			closeWrite(c.Conn)
 			all, _ := io.ReadAll(c.Rest())
@@ -315,7 +312,7 @@ func TestUpgradeEndsByHalves(t *testing.T) {
 func TestUpgradeEndsWithEitherSide(t *testing.T) {
 	for name, die := range map[string]func(net.Conn){"closed": func(c net.Conn) { _ = c.Close() }, "reset": resetNow} {
 		t.Run("origin "+name, func(t *testing.T) {
-			e, _ := startOldBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) { die(c.Conn) }))
+			e, _ := startBefore(t, "", consents(func(c *edgetest.Conn) { die(c.Conn) }))
 			s := dial(t, e.Address)
 			s.upgrade(t, "")
 			s.wantEnd(t)
@@ -324,7 +321,7 @@ func TestUpgradeEndsWithEitherSide(t *testing.T) {
 		})
 		t.Run("client "+name, func(t *testing.T) {
 			ended := make(chan struct{})
-			e, _ := startOldBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+			e, _ := startBefore(t, "", consents(func(c *edgetest.Conn) {
 				echoes(c)
 				close(ended)
 			}))
@@ -341,7 +338,7 @@ func TestUpgradeEndsWithEitherSide(t *testing.T) {
 // TestUpgradeEndsWhenOneSideStopsReading: a side that does not read holds up the other, and
 // is let go after its limit.
 func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
-	const limit = 300 * time.Millisecond
+	const limit = "300ms"
 	var pushed atomic.Int64
 	push := func(c net.Conn) {
 		piece := make([]byte, 64<<10)
@@ -361,7 +358,7 @@ func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
 	}
 	t.Run("client", func(t *testing.T) {
 		ended := make(chan struct{})
-		e, _ := startOldBefore(t, edgetest.Options{WriteIdleTimeout: limit}, consents(func(c *edgetest.Conn) {
+		e, _ := startBefore(t, "limits: {write_idle_timeout: "+limit+"}", consents(func(c *edgetest.Conn) {
 			push(c.Conn)
 			close(ended)
 		}))
@@ -372,7 +369,7 @@ func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
 	})
 	t.Run("origin", func(t *testing.T) {
 		over := make(chan struct{})
-		e, _ := startOldBefore(t, edgetest.Options{Origin: origin.Options{Settings: origin.Settings{IdleTimeout: limit}}}, consents(func(*edgetest.Conn) { <-over }))
+		e, _ := startBefore(t, `origins: {app: {servers: ["http://{origin}"], idle_timeout: `+limit+"}}", consents(func(*edgetest.Conn) { <-over }))
 		s := dial(t, e.Address)
 		s.upgrade(t, "")
 		push(s.Conn)
@@ -385,8 +382,10 @@ func TestUpgradeEndsWhenOneSideStopsReading(t *testing.T) {
 // TestTunnelsAreNotRequestsInFlight: each held one in requests_in_flight as long as it lived,
 // so WebSockets kept the misses of others out.
 func TestTunnelsAreNotRequestsInFlight(t *testing.T) {
-	o := edgetest.Options{RequestsInFlight: 1, Origin: origin.Options{Settings: origin.Settings{MaxConnections: 1}}}
-	e, _ := startOldBefore(t, o, consents(echoes))
+	e, _ := startBefore(t, `
+limits: {requests_in_flight: 1}
+origins: {app: {servers: ["http://{origin}"], max_connections: 1}}
+`, consents(echoes))
 	for range 3 {
 		s := dial(t, e.Address)
 		s.upgrade(t, "")
@@ -399,7 +398,7 @@ func TestTunnelsAreNotRequestsInFlight(t *testing.T) {
 
 // TestTunnelsHaveALimitOfTheirOwn: beyond it upgrades are refused, and nothing else.
 func TestTunnelsHaveALimitOfTheirOwn(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{Tunnels: 2}, consents(echoes))
+	e, _ := startBefore(t, "limits: {tunnels: 2, origin_share: 1}", consents(echoes))
 	first := dial(t, e.Address)
 	first.upgrade(t, "")
 	second := dial(t, e.Address)
@@ -421,7 +420,7 @@ func TestTunnelsHaveALimitOfTheirOwn(t *testing.T) {
 
 // TestWhatIsNotSwitchedHoldsNoTunnel: an origin that answers otherwise, or not at all.
 func TestWhatIsNotSwitchedHoldsNoTunnel(t *testing.T) {
-	e, _ := startOldBefore(t, edgetest.Options{Tunnels: 1}, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, "limits: {tunnels: 1}", func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			if r.RequestURI == "/break" {
 				return
@@ -437,8 +436,7 @@ func TestWhatIsNotSwitchedHoldsNoTunnel(t *testing.T) {
 
 // TestOneClientDoesNotHoldEveryTunnel: it has only its share while they are scarce.
 func TestOneClientDoesNotHoldEveryTunnel(t *testing.T) {
-	o := edgetest.Options{Tunnels: 8, ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
-	e, _ := startOldBefore(t, o, consents(echoes))
+	e, _ := startBefore(t, behindProxies+"limits: {tunnels: 8, origin_share: 0.25}", consents(echoes))
 	for range 7 {
 		dial(t, e.Address).upgrade(t, "")
 	}
@@ -453,7 +451,7 @@ func TestOneClientDoesNotHoldEveryTunnel(t *testing.T) {
 func TestEndUpgraded(t *testing.T) {
 	var left sync.WaitGroup
 	left.Add(3)
-	e, _ := startOldBefore(t, edgetest.Options{}, consents(func(c *edgetest.Conn) {
+	e, _ := startBefore(t, "", consents(func(c *edgetest.Conn) {
 		echoes(c)
 		left.Done()
 	}))

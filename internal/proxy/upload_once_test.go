@@ -8,8 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"edgeproxy/internal/edge"
 	"edgeproxy/internal/origin"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // written keeps each write to an origin.
@@ -40,7 +41,8 @@ func TestASmallUploadLeavesInOneWrite(t *testing.T) {
 	for _, size := range []int{1, 1000, origin.MaxWhole} {
 		var to written
 		seen := &recordingOrigin{}
-		e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Origin: origin.Options{Dial: to.dial}}, seen.script)
+		app := edgetest.StartOrigin(t, nil, seen.script)
+		e := start(t, "", edgetest.Options{Origin: app.Address, Seams: edge.Seams{Connect: to.dial}})
 		body := strings.Repeat("b", size)
 		s := dial(t, e.Address)
 		if _, err := fmt.Fprintf(s, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", size, body); err != nil {

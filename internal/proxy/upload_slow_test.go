@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/conn/pace"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/edge"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // TestSlowUploadsHoldNoOriginConnection: clients that sent a byte of their uploads now and
@@ -21,9 +22,10 @@ func TestSlowUploadsHoldNoOriginConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &recordingOrigin{}
-			o := edgetest.Options{Rule: oldAlways(), ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 500 * time.Millisecond}}
-			o.Origin.MaxConnections = 4
-			e, _ := startOldBefore(t, o, w.script)
+			e, _ := startBefore(t, `
+limits: {receive_rate: {bytes: 1KiB, over: 500ms}}
+origins: {app: {servers: ["http://{origin}"], max_connections: 4}}
+`, w.script)
 			letGo := func() float64 { return e.Metric(t, "edgeproxy_limit_rejections_total", "limit=receive_rate") }
 			slow := make([]*socket, clients)
 			for i := range slow {
@@ -64,9 +66,8 @@ func TestSlowUploadsHoldNoOriginConnection(t *testing.T) {
 
 // TestALongUploadKeepsItsPace: beyond what is read ahead the client is held to the same.
 func TestALongUploadKeepsItsPace(t *testing.T) {
-	o := edgetest.Options{Rule: oldAlways(), RequestBuffer: 100, ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 300 * time.Millisecond}}
 	connected := make(chan struct{})
-	e, _ := startOldBefore(t, o, func(c *edgetest.Conn) {
+	e, _ := startBefore(t, "limits: {request_buffer: 100B, receive_rate: {bytes: 1KiB, over: 300ms}}", func(c *edgetest.Conn) {
 		close(connected)
 		(&recordingOrigin{}).script(c)
 	})
@@ -94,9 +95,15 @@ func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
 				c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(r.Content), r.Content))
 			}
 		})
-		o := edgetest.Options{Rule: oldAlways(), Listener: front, ReceiveRate: pace.Rate{Bytes: 1 << 30, Over: period}}
-		o.Origin.Address, o.Origin.Dial = app.Address, back.dial
-		startOld(t, o)
+		start(t, fmt.Sprintf("limits: {receive_rate: {bytes: 1GiB, over: %v}}", period), edgetest.Options{Origin: app.Address, Seams: edge.Seams{
+			Listen: func(address string) (net.Listener, error) {
+				if strings.HasPrefix(address, "127.") { // that of admin
+					return newPipes(), nil
+				}
+				return front, nil
+			},
+			Connect: back.dial,
+		}})
 		client, err := front.dial(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
@@ -118,9 +125,9 @@ func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
 
 // TestUploadsOfEverySizeAreWhole: around the sizes of the buffers, by both framings.
 func TestUploadsOfEverySizeAreWhole(t *testing.T) {
-	f := func(buffer int64) {
+	f := func(buffer string) {
 		w := &recordingOrigin{}
-		e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), RequestBuffer: buffer}, w.script)
+		e, _ := startBefore(t, "limits: {request_buffer: "+buffer+"}", w.script)
 		for _, size := range []int{0, 1, 99, 100, 101, 4095, 4096, 4097, 65535, 65536, 65537, 200000} {
 			body := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 			for _, request := range []string{
@@ -128,19 +135,19 @@ func TestUploadsOfEverySizeAreWhole(t *testing.T) {
 				fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n%s0\r\n\r\n", chunked(body)),
 			} {
 				if a := ask(t, e, request); a.status != 200 {
-					t.Fatalf("buffer of %d, body of %d: got %d %v", buffer, size, a.status, a.err)
+					t.Fatalf("buffer of %s, body of %d: got %d %v", buffer, size, a.status, a.err)
 				}
 				if got, _ := w.take(); len(got) != 1 || got[0] != "POST h /u "+body {
-					t.Errorf("buffer of %d, body of %d: the origin got %.80q", buffer, size, got)
+					t.Errorf("buffer of %s, body of %d: the origin got %.80q", buffer, size, got)
 				}
 			}
 		}
 	}
-	f(-1)
-	f(1)
-	f(100)
-	f(5000)
-	f(64 << 10)
+	f("0B")
+	f("1B")
+	f("100B")
+	f("5000B")
+	f("64KiB")
 }
 
 // chunked is body in chunks of up to 5000 bytes, without the last one.
@@ -161,7 +168,7 @@ func TestStalledUploadsTakeBoundedMemory(t *testing.T) {
 	head := fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", buffer)
 	f := func(name string, share float64, fit, status int, detail, limit string) {
 		t.Run(name, func(t *testing.T) {
-			e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), RequestBuffer: buffer, InflightBytes: 4 * held * buffer, InflightShare: share}, (&recordingOrigin{}).script)
+			e, _ := startBefore(t, fmt.Sprintf("limits: {request_buffer: %dB, inflight_bytes: %dB, inflight_share: %v}", buffer, 4*held*buffer, share), (&recordingOrigin{}).script)
 			taken := func(n int) func() bool {
 				return func() bool { return e.Metric(t, "edgeproxy_inflight_bytes") == float64(n*buffer) }
 			}

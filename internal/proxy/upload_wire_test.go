@@ -5,8 +5,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-
-	edgetest "edgeproxy/internal/test/oldrig"
 )
 
 // TestChunksThatEndEarlyAreNoRequest: a client that ends its side of the connection
@@ -15,7 +13,7 @@ import (
 // one, and gets its answer.
 func TestChunksThatEndEarlyAreNoRequest(t *testing.T) {
 	w := &recordingOrigin{}
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways()}, w.script)
+	e, _ := startBefore(t, always, w.script)
 	const head, chunks, last = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "3\r\nabc\r\n3\r\ndef\r\n", "0\r\n\r\n"
 	f := func(body string, status int, seen ...string) {
 		t.Helper()

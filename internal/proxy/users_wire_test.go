@@ -6,27 +6,14 @@ import (
 	"sync"
 	"testing"
 
-	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/route/basicauth"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
-
-// forAnn is a route for ann, whose password is x.
-func forAnn(t testing.TB) edgetest.OtherRoute {
-	t.Helper()
-	users, err := basicauth.Parse([]byte("ann:$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return edgetest.OtherRoute{Name: "staff", Change: []func(*proxy.Route){func(r *proxy.Route) { r.Access.Users, r.Access.Realm = users, "staff" }}}
-}
 
 const asAnn = "Authorization: Basic YW5uOng=\r\n"
 
 // TestUsersAreAskedOnEachRequest: a connection on which a user was right is not let in, each request is.
 func TestUsersAreAskedOnEachRequest(t *testing.T) {
-	e, app := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
+	e, app := startBefore(t, always+"routes:\n"+annsRoute(t, "/"), storable)
 	s := dial(t, e.Address)
 	get := func(fields string) string { return "GET /a HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n" }
 	s.ask(get("")).want(t, 401, "detail=unauthenticated", "Unauthorized\n")
@@ -46,43 +33,37 @@ func TestUsersAreAskedOnEachRequest(t *testing.T) {
 // TestWhatARouteSetsAsAuthorizationIsSent in place of what its users have shown.
 func TestWhatARouteSetsAsAuthorizationIsSent(t *testing.T) {
 	sent := make(chan http.Header, 1)
-	e, _ := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Routes: []edgetest.OtherRoute{forAnn(t)}}, func(c *edgetest.Conn) {
+	routes := "routes:\n" + annsRoute(t, "/a") + "- {name: open, origin: app}\n"
+	e, _ := startBefore(t, routes, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			sent <- r.Header
 			c.Say("HTTP/1.1 204 No Content\r\n\r\n")
 		}
 	})
-	asked := func() []string {
+	asked := func(path string) []string {
 		t.Helper()
-		ask(t, e, "GET /a HTTP/1.1\r\nHost: edge.test\r\n"+asAnn+"\r\n")
+		ask(t, e, "GET "+path+" HTTP/1.1\r\nHost: edge.test\r\n"+asAnn+"\r\n")
 		return (<-sent)["Authorization"]
 	}
-	if got := asked(); got != nil {
+	if got := asked("/a"); got != nil {
 		t.Errorf("got %q, want none", got)
 	}
-	rules, err := proxy.RequestRules(nil, nil, map[string]string{"Authorization": "Bearer ours"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Request = rules })
-	if got := asked(); len(got) != 1 || got[0] != "Bearer ours" {
+	reload(t, e, routes+"headers: {request: {set: {Authorization: Bearer ours}}}")
+	if got := asked("/a"); len(got) != 1 || got[0] != "Bearer ours" {
 		t.Errorf("got %q, want what the route sets", got)
 	}
-	if rules, err = proxy.RequestRules([]string{"X-*"}, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Request = rules })
-	if got := asked(); got != nil {
+	reload(t, e, routes+"headers: {request: {remove: [X-*]}}")
+	if got := asked("/a"); got != nil {
 		t.Errorf("got %q, want none", got)
 	}
-	if list := rules.Apply(field.List{{Name: "Authorization"}}); len(list) != 1 {
-		t.Error("the rules of another route have changed")
+	if got := asked("/open"); len(got) != 1 {
+		t.Errorf("got %q, want what the client has sent: the rules of another route have changed", got)
 	}
 }
 
 // TestUsersTogether: the first requests of a browser come at once, and each gets its answer.
 func TestUsersTogether(t *testing.T) {
-	e, app := startOldBefore(t, edgetest.Options{Rule: oldAlways(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
+	e, app := startBefore(t, always+"routes:\n"+annsRoute(t, "/"), storable)
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {

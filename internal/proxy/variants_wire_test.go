@@ -4,15 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 )
 
 // oneTimers is how many visitors come once, each with a value of its own.
@@ -71,11 +69,10 @@ func wantFills(t *testing.T, e *edgetest.Edge, requests int64) {
 // TestOneTimeVariantsAreNotStored: 40 visitors with a cookie each wrote 40 objects, and the
 // one without cookies that all others asked for was gone.
 func TestOneTimeVariantsAreNotStored(t *testing.T) {
-	secondHit, counting := admission.Rule{Policy: admission.SecondHit}, admission.Rule{Policy: admission.Counting, MoreThan: 2}
-	f := func(name string, o edgetest.Options, together bool, field string, vary ...string) {
+	const counting = "admission: {policy: counting, counting: {more_than: 2}}\n"
+	f := func(name, yaml string, together bool, field string, vary ...string) {
 		t.Run(name, func(t *testing.T) {
-			o.Origin.Address = variantOrigin(t, vary...)
-			e := startOld(t, o)
+			e := start(t, yaml, edgetest.Options{Origin: variantOrigin(t, vary...)})
 			for range 4 {
 				askWith(t, e, "")
 			}
@@ -110,12 +107,12 @@ func TestOneTimeVariantsAreNotStored(t *testing.T) {
 	}
 	for _, together := range []bool{false, true} {
 		way := map[bool]string{false: "", true: ", together"}[together]
-		f("Cookie"+way, edgetest.Options{Rule: secondHit}, together, "Cookie", "Cookie")
-		f("Accept-Language"+way, edgetest.Options{Rule: secondHit}, together, "Accept-Language", "Accept-Language")
-		f("User-Agent"+way, edgetest.Options{Rule: secondHit}, together, "User-Agent", "User-Agent")
-		f("two lines"+way, edgetest.Options{Rule: secondHit}, together, "Cookie", "Accept-Encoding", "Cookie, X-Kind")
-		f("counting"+way, edgetest.Options{Rule: counting}, together, "Cookie", "Cookie")
-		f("a stage"+way, edgetest.Options{Rule: secondHit, StageBytes: 1 << 20}, together, "Cookie", "Cookie")
+		f("Cookie"+way, held, together, "Cookie", "Cookie")
+		f("Accept-Language"+way, held, together, "Accept-Language", "Accept-Language")
+		f("User-Agent"+way, held, together, "User-Agent", "User-Agent")
+		f("two lines"+way, held, together, "Cookie", "Accept-Encoding", "Cookie, X-Kind")
+		f("counting"+way, counting+held, together, "Cookie", "Cookie")
+		f("a stage"+way, "", together, "Cookie", "Cookie")
 	}
 }
 
@@ -133,9 +130,7 @@ func TestFirstVisitorsTogetherAdmitOnlyTheirOwnVariant(t *testing.T) {
 		fmt.Fprint(w, r.Header.Get("Cookie"))
 	}))
 	t.Cleanup(s.Close)
-	o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}}
-	o.Origin.Address = s.Listener.Addr().String()
-	e := startOld(t, o)
+	e := start(t, held, edgetest.Options{Origin: s.Listener.Addr().String()})
 	var visitors sync.WaitGroup
 	visit := func(cookie string) {
 		visitors.Go(func() {
@@ -171,13 +166,12 @@ func TestFirstVisitorsTogetherAdmitOnlyTheirOwnVariant(t *testing.T) {
 // TestVariantsAreKnownAfterARestart: of Vary nothing is kept with the sightings, so the
 // first response says by which of them the request counts.
 func TestVariantsAreKnownAfterARestart(t *testing.T) {
-	o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}, State: filepath.Join(t.TempDir(), "state")}
-	o.Origin.Address = variantOrigin(t, "Cookie")
-	t.Run("before", func(t *testing.T) {
-		e := startOld(t, o)
-		askWith(t, e, "Cookie: a=1\r\n").want(t, 200, "fwd=uri-miss; detail=first-sighting", "a=1")
-	})
-	e := startOld(t, o)
+	dir, o := t.TempDir(), edgetest.Options{Origin: variantOrigin(t, "Cookie")}
+	const yaml = held + `admission: {state: "{dir}/state"}`
+	e := startIn(t, dir, yaml, o)
+	askWith(t, e, "Cookie: a=1\r\n").want(t, 200, "fwd=uri-miss; detail=first-sighting", "a=1")
+	e.Stop()
+	e = startIn(t, dir, yaml, o)
 	askWith(t, e, "Cookie: a=2\r\n").want(t, 200, "fwd=uri-miss; detail=first-sighting", "a=2")
 	askWith(t, e, "Cookie: a=1\r\n").want(t, 200, "fwd=uri-miss; stored", "a=1")
 	askWith(t, e, "Cookie: a=2\r\n").want(t, 200, "fwd=vary-miss; stored", "a=2")

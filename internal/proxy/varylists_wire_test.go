@@ -10,8 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"edgeproxy/internal/admission"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -81,22 +80,25 @@ func varyShapes() map[string]varyShape {
 	return map[string]varyShape{"a prefix": prefix, "crossing": crossing, "alternating": alternating, "none": none}
 }
 
+// placesOfVariants are where what is requested twice is stored.
+func placesOfVariants() map[string]string {
+	return map[string]string{
+		"in memory": held, "beside a stage": "",
+		"on the disk": `cache: {memory: {stage_bytes: 0B}, disk: {path: "{dir}/disk", max_bytes: 64MiB, min_free: 0%}}` + "\n",
+	}
+}
+
 // TestVaryListsOfOneURLThrewEachOtherOut: one response that varied by other names than those stored threw all of them out: 10 of 10 languages
 // went when one client sent Origin, and 20 of 20 requests reached the origin when two clients asked for two forms in turn. Nothing said so.
 func TestVaryListsOfOneURLThrewEachOtherOut(t *testing.T) {
 	for name, shape := range varyShapes() {
-		for where, o := range map[string]edgetest.Options{
-			"in memory": {}, "on the disk": {Disk: true}, "beside a stage": {StageBytes: 1 << 20},
-		} {
+		for where, yaml := range placesOfVariants() {
 			t.Run(name+", "+where, func(t *testing.T) {
-				o.Rule, o.Variants, o.PurgeDir = admission.Rule{Policy: admission.SecondHit}, 64, t.TempDir()
-				if o.Disk {
-					o.DiskPath = t.TempDir()
-				}
-				var asked *atomic.Int64
-				o.Origin.Address, asked = varyingOrigin(t, shape.vary)
+				yaml += "limits: {variants: 64}\n"
+				address, asked := varyingOrigin(t, shape.vary)
+				dir, o := t.TempDir(), edgetest.Options{Origin: address}
 				t.Run("stored", func(t *testing.T) {
-					e := startOld(t, o)
+					e := startIn(t, dir, yaml, o)
 					for _, fields := range slices.Concat(shape.requests, shape.requests, shape.others, shape.others) {
 						askWith(t, e, fields)
 					}
@@ -105,9 +107,9 @@ func TestVaryListsOfOneURLThrewEachOtherOut(t *testing.T) {
 						t.Errorf("got %d evicted and %d replaced", st.Variants+st.Disk.Variants, st.Replaced)
 					}
 				})
-				if o.Disk {
+				if where == "on the disk" {
 					t.Run("after a restart", func(t *testing.T) {
-						e := startOld(t, o)
+						e := startIn(t, dir, yaml, o)
 						if !comesTrue(func() bool { return e.Disk().Stats().Unfilled == 0 }) {
 							t.Fatal("the disk does not come to know what it has")
 						}
@@ -145,17 +147,15 @@ func wantNoneLost(t *testing.T, e *edgetest.Edge, shape varyShape, asked *atomic
 // TestEverOtherVaryListsCostOthersNothing: a client that can have the origin vary by what the client says gets no more lists than a URL may
 // have, and others keep what they ask for.
 func TestEverOtherVaryListsCostOthersNothing(t *testing.T) {
-	for where, o := range map[string]edgetest.Options{"in memory": {}, "on the disk": {Disk: true}, "beside a stage": {StageBytes: 1 << 20}} {
+	for where, yaml := range placesOfVariants() {
 		t.Run(where, func(t *testing.T) {
-			o.Rule = admission.Rule{Policy: admission.SecondHit}
-			var asked *atomic.Int64
-			o.Origin.Address, asked = varyingOrigin(t, func(r *http.Request) string {
+			address, asked := varyingOrigin(t, func(r *http.Request) string {
 				if made := r.Header.Get("X-Vary"); made != "" {
 					return "Accept-Language, " + made
 				}
 				return "Accept-Language"
 			})
-			e := startOld(t, o)
+			e := start(t, yaml, edgetest.Options{Origin: address})
 			honest := varyShape{}
 			for i := range 10 {
 				honest.requests = append(honest.requests, fmt.Sprintf("Accept-Language: l-%d\r\n", i))
@@ -186,14 +186,13 @@ func TestEverOtherVaryListsCostOthersNothing(t *testing.T) {
 // A hit allocates nothing, also where two lists select a response.
 func TestHitByTwoVaryListsAllocatesNothing(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	o := edgetest.Options{Rule: oldAlways()}
-	o.Origin.Address, _ = varyingOrigin(t, func(r *http.Request) string {
+	address, _ := varyingOrigin(t, func(r *http.Request) string {
 		if r.Header.Get("Origin") != "" {
 			return "Accept-Language, Origin"
 		}
 		return "Accept-Language"
 	})
-	e := startOld(t, o)
+	e := start(t, always, edgetest.Options{Origin: address})
 	request := func(fields string) []byte {
 		return []byte("GET /page HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n")
 	}
