@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	edgetest "edgeproxy/internal/test/oldrig"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -44,23 +43,8 @@ func TestMain(m *testing.M) {
 func built(tb testing.TB, path string, limit time.Duration) *rig {
 	tb.Helper()
 	o := startOrigin(tb)
-	// Limits as those of edgetest, so that the same comes of every case.
-	limits, times := "body_bytes: 1MiB", ""
-	if limit > 0 {
-		limits += fmt.Sprintf(", header_timeout: %s, read_idle_timeout: %s, write_idle_timeout: %s", limit, limit, limit)
-		times = fmt.Sprintf(", first_byte_timeout: %s, idle_timeout: %s", limit, limit)
-	}
 	file := filepath.Join(tb.TempDir(), "hostile.yaml")
-	text := fmt.Sprintf(`
-node: {name: %s}
-listen: [{address: "127.0.0.1:0"}]
-admin: {address: "127.0.0.1:0"}
-origins: {app: {servers: ["http://%s"]%s}}
-admission: {policy: always}
-cache: {memory: {max_bytes: 4MiB, max_object_bytes: 1MiB}}
-limits: {%s}
-`, edgetest.Node, o.listener.Addr(), times, limits)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(settings(o, limit)+"}\n"), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	address, admin := serve(tb, path, file)

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
-	edgetest "edgeproxy/internal/test/oldrig"
+	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -36,16 +35,29 @@ type counts struct {
 	panics   int64
 }
 
+// settings are what an operator says of an edge before o, up to the end of the section of limits, which the caller may go on with. limit, if
+// it is not 0, is how long each step may take.
+func settings(o *origin, limit time.Duration) (yaml string) {
+	limits, times := "body_bytes: 1MiB", ""
+	if limit > 0 {
+		limits += fmt.Sprintf(", header_timeout: %s, read_idle_timeout: %s, write_idle_timeout: %s", limit, limit, limit)
+		times = fmt.Sprintf(", first_byte_timeout: %s, idle_timeout: %s", limit, limit)
+	}
+	return fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: ["http://%s"]%s}}
+admission: {policy: always}
+cache: {memory: {max_bytes: 4MiB, max_object_bytes: 1MiB}}
+limits: {%s`, o.listener.Addr(), times, limits)
+}
+
 // inProcess starts an edge of the test's own process.
 func inProcess(tb testing.TB, limit time.Duration) *rig {
 	tb.Helper()
 	o := startOrigin(tb)
-	options := edgetest.Options{Rule: admission.Rule{Policy: admission.Always}}
-	options.Origin.Address = o.listener.Addr().String()
-	options.RequestBuffer = -1 // so that the origin sees what becomes of half a body
-	options.HeaderTimeout, options.ReadIdleTimeout, options.WriteIdleTimeout = limit, limit, limit
-	options.Origin.FirstByteTimeout, options.Origin.IdleTimeout = limit, limit
-	e := edgetest.Start(tb, options)
+	// Without a buffer the origin sees what becomes of half a body.
+	e := edgetest.Start(tb, settings(o, limit)+", request_buffer: 0B}\n", edgetest.Options{Origin: o.listener.Addr().String()})
 	return &rig{
 		origin: o, address: e.Address,
 		counts: func() (counts, error) {

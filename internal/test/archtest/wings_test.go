@@ -76,7 +76,7 @@ func modules() map[string][]string {
 // testOnly lists the rooms that only test files import. They may import anything.
 func testOnly() []string {
 	return []string{
-		"internal/bloom/internal/bloomtest", "internal/test", "internal/test/archtest", "internal/test/edgetest", "internal/test/oldrig", "internal/test/testkit",
+		"internal/bloom/internal/bloomtest", "internal/test", "internal/test/archtest", "internal/test/edgetest", "internal/test/testkit",
 		"test/fair", "test/faults", "test/hostile", "test/packaging", "test/recipes", "test/tiers",
 	}
 }
