@@ -21,7 +21,7 @@ type restartRig struct {
 	version atomic.Int64
 	waiting chan struct{} // has a token once /slow was asked for
 	release chan struct{}
-	dir     string // of the edge, with the disk
+	dir     string // the folder of the edge, with the disk
 	cache   string // what the cache has beside the disk, in YAML
 	sliced  bool
 	options edgetest.Options

@@ -79,13 +79,13 @@ type Route struct {
 // route is a Route with its counters.
 type route struct {
 	*Route
-	Key       *cachekey.Rules // of the Key of Route
+	Key       *cachekey.Rules // the rules that Route.Key says
 	metrics   *routeMetrics
 	uses      uses
 	answer    *ownAnswer            // nil: the origin is asked
 	generated fieldrules.Lines      // the fields of texts and pages of ours
 	cookies   cachekey.CookieFilter // StripCookies or KeepCookies
-	tags      purge.TagFields       // of TagFields
+	tags      purge.TagFields       // the fields that TagFields names
 	// identifies says that each request has an id; see RequestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.

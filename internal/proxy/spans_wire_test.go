@@ -29,7 +29,7 @@ type traced struct {
 	*edgetest.Edge
 	t        *testing.T
 	receiver *testkit.SpanReceiver
-	endpoint string // of the receiver
+	endpoint string // the address of the receiver
 
 	mu   sync.Mutex
 	told []string // each request that the origin got: its traceparent and its tracestate

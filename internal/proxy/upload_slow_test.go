@@ -97,7 +97,7 @@ func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
 		})
 		start(t, fmt.Sprintf("limits: {receive_rate: {bytes: 1GiB, over: %v}}", period), edgetest.Options{Origin: app.Address, Seams: edge.Seams{
 			Listen: func(address string) (net.Listener, error) {
-				if strings.HasPrefix(address, "127.") { // that of admin
+				if strings.HasPrefix(address, "127.") { // the listener of admin
 					return newPipes(), nil
 				}
 				return front, nil

@@ -30,7 +30,7 @@ func (r *reason) covers(edition, id string) bool {
 // reasons are all of them, in the order of the file.
 type reasons []reason
 
-// of returns the reason of a result: its own, or for a dependency the one of the
+// The method of returns the reason of a result: its own, or for a dependency the one of the
 // test at its root. It is nil where none is given.
 func (rs reasons) of(edition string, r result) *reason {
 	for i := range rs {

@@ -19,7 +19,7 @@ import (
 	"edgeproxy/internal/test/testkit"
 )
 
-// behind is an edge with a recipe's file before an origin.
+// The type behind is an edge with a recipe's file before an origin.
 type behind struct {
 	t       *testing.T
 	address string

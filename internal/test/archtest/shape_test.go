@@ -16,7 +16,6 @@ const (
 	maxFileLines     = 400
 	maxTestFileLines = 900
 	maxFuncLines     = 70
-	maxLeaning       = 120 // comments of the whole tree; see leaning
 )
 
 func TestShape(t *testing.T) {
@@ -34,12 +33,7 @@ func TestShape(t *testing.T) {
 	f("no file is too long", longFiles)
 	f("no function is too long", longFuncs)
 	f("no init, no dot import", surprises)
-	f("comments name their noun", func(tr *tree) []string {
-		if all := leaning(tr); len(all) > maxLeaning {
-			return append(all, fmt.Sprintf("%d comments lean on the line above, want at most %d", len(all), maxLeaning))
-		}
-		return nil
-	})
+	f("comments name their noun", leaning)
 }
 
 // uncommented lists the rooms whose package has no comment, or one that does

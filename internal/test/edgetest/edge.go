@@ -47,7 +47,7 @@ type Options struct {
 // Edge is a running proxy. Its fields are for reading.
 type Edge struct {
 	*edge.Edge
-	Address string // of its first listener for clients
+	Address string // the address of its first listener for clients
 	Proxy   *proxy.Proxy
 	Store   *cache.Store
 

@@ -28,7 +28,7 @@ func TestStartRunsTheProduct(t *testing.T) {
 		}
 	}
 	ask("fwd=uri-miss; detail=first-sighting")
-	ask("hit") // of the stage
+	ask("hit") // from the stage
 	if r, err := e.Reload("admission: {policy: never}"); err != nil || len(r.Changed) != 1 || len(r.Restart) != 0 {
 		t.Errorf("got %+v, %v, want one change", r, err)
 	}

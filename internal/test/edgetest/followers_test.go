@@ -74,7 +74,7 @@ func TestFollowerGetsWhatAHitWould(t *testing.T) {
 				target := fmt.Sprintf("/%d", n)
 				answer, text := sharedAnswer(r, target), sharedRequest(r, target, sliced)
 				if strings.Contains(answer, "chunked") {
-					text = strings.ReplaceAll(text, "Range: ", "X-Range: ") // of no length that a follower knows
+					text = strings.ReplaceAll(text, "Range: ", "X-Range: ") // a follower knows no length then
 				}
 				must(t, play(w, answer))
 				if stale {

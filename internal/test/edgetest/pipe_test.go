@@ -61,8 +61,8 @@ func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 type end struct {
 	net.Conn
 	local, remote net.Addr
-	here          context.Context // of the accepted end: ends when the dialler's is closed
-	leave         func()          // of the dialler's
+	here          context.Context // the accepted end; it ends when the dialler's is closed
+	leave         func()          // ends the dialler's
 }
 
 // OnLeave calls f once the other end is closed, until stop is called.

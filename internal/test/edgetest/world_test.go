@@ -18,7 +18,7 @@ import (
 // world is origin, edge and clients in one bubble.
 type world struct {
 	tb       testing.TB
-	disk     bool   // of both edges
+	disk     bool   // both edges have one
 	dir      string // the {dir} of both
 	yaml     string
 	small    []string // sizes, as KEY SIZE
