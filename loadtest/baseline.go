@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/lab/peers"
-
 	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/lab/peers"
 )
 
 // The values of --baselines, and the proxies that a list of them may name.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"edgeproxy/internal/lab/command"
-
 	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/lab/command"
 )
 
 // With --disk every proxy keeps its cache on a disk, and edgeproxy has memory of --capacity before it. The cost is measured

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/lab/metrics"
-
 	"edgeproxy/internal/lab/command"
+	"edgeproxy/internal/lab/metrics"
 )
 
 func TestPlanOfADisk(t *testing.T) {

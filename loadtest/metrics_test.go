@@ -7,11 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/lab/metrics"
-
 	"github.com/google/go-cmp/cmp"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/metrics"
 )
 
 // full is an exposition with every metric the driver needs.

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"edgeproxy/internal/lab/figures"
-
 	"golang.org/x/sys/unix"
+
+	"edgeproxy/internal/lab/figures"
 )
 
 // What is read from a device while other responses are written to it.

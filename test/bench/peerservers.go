@@ -174,7 +174,9 @@ func (s *scene) startNginxLogging(ctx context.Context, program, format string) (
 	if format != "" {
 		log = fmt.Sprintf("%s %s buffer=64k flush=1s", filepath.Join(s.dir, format+".log"), format)
 	}
-	p, err := peers.Nginx{Program: program, Dir: filepath.Join(s.dir, "nginx"+format), Main: "master_process off;",
-		HTTP: fmt.Sprintf(nginxLogText, log, at[0], s.origin.address)}.Start()
+	p, err := peers.Nginx{
+		Program: program, Dir: filepath.Join(s.dir, "nginx"+format), Main: "master_process off;",
+		HTTP: fmt.Sprintf(nginxLogText, log, at[0], s.origin.address),
+	}.Start()
 	return s.await(ctx, p, err, at[0])
 }

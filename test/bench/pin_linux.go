@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"sync"
 
-	"edgeproxy/internal/lab/process"
-
 	"golang.org/x/sys/unix"
+
+	"edgeproxy/internal/lab/process"
 )
 
 // pinServers has the servers, with these process ids, run on the first processor, and this program, with
