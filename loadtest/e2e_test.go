@@ -288,9 +288,7 @@ func (l lifelineListener) accept(t *testing.T) net.Conn {
 	return conn
 }
 
-// ended fails the test unless the fake edge is gone, or goes.
-func (l lifelineListener) ended(t *testing.T) { t.Helper(); gone(t, l.accept(t)) }
-
+// gone fails the test unless the fake edge of the connection is gone, or goes.
 func gone(t *testing.T, conn net.Conn) {
 	t.Helper()
 	_ = conn.SetReadDeadline(time.Now().Add(testkit.Patience))

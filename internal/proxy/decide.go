@@ -194,11 +194,11 @@ func (x *routed) dropIgnored() {
 func (x *routed) bypass() (reason.Reason, forward) {
 	a := &x.asks
 	switch {
-	case !a.get && !a.head:
+	case !x.retrieves():
 		return reason.Method, fwdMethod
 	case a.body:
 		return reason.RequestBody, fwdRequest
-	case !x.route.Caching.Enabled:
+	case !x.route.Enabled:
 		return reason.Bypass, fwdBypass
 	case x.request.NoStore:
 		return reason.RequestNoStore, fwdRequest

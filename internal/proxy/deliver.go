@@ -336,6 +336,11 @@ func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []
 	if brief {
 		return b
 	}
+	return x.appendOutcome(b)
+}
+
+// appendOutcome appends what became of the request, for a client that is told all.
+func (x *exchange) appendOutcome(b []byte) []byte {
 	if x.fwdStatus != 0 || x.onResult {
 		b = x.appendForwardStatus(b)
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/purge"
 	"edgeproxy/internal/http/field"
@@ -78,8 +77,6 @@ func (i *inspected) inspect(method, path, lang string) proxy.Inspection {
 
 // held has what is requested once not stored, in no part of the cache.
 const held = "cache: {memory: {stage_bytes: 0B}}\n"
-
-func secondHit() admission.Rule { return admission.Rule{Policy: admission.SecondHit} }
 
 // What nobody has asked for stays a first sighting, however often an operator looks it up.
 func TestInspectCountsNoSighting(t *testing.T) {

@@ -42,7 +42,7 @@ func (c *parityCase) exchangeFor(i int, hasher cache.Hasher) (x *exchange, key s
 		return nil, ""
 	}
 	x = newExchange()
-	c.route.Caching.Enabled, c.route.HonorNoStore, c.route.Upgrades = true, true, true
+	c.route.Enabled, c.route.HonorNoStore, c.route.Upgrades = true, true, true
 	x.uses = c.route.usesAlone()
 	x.req, x.route, x.scheme = r, &route{Route: &c.route, Key: c.key, cookies: cachekey.NewCookieFilter(c.route.StripCookies, c.route.KeepCookies, c.route.Bypass.Cookies, c.key)}, schemePlain
 	if x.readFields(); x.asks.authorization || x.asks.body {

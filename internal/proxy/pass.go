@@ -53,7 +53,7 @@ func (p *Proxy) pass(x *exchange) {
 
 // maySavePost reports whether x is a POST whose answer may serve later GETs, which have the same route.
 func (x *routed) maySavePost() bool {
-	return x.route.StorePostAnswers && x.route.Caching.Enabled && string(x.method) == "POST" && x.routeAt(x.path, []byte("GET")) == x.route
+	return x.route.StorePostAnswers && x.route.Enabled && string(x.method) == "POST" && x.routeAt(x.path, []byte("GET")) == x.route
 }
 
 // invalidateBeside is invalidate, whose marks do not reach the answer itself, unless somebody else has purged meanwhile.

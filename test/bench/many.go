@@ -103,6 +103,20 @@ func (c *crowd) overfill(ctx context.Context) error {
 	}
 }
 
+// hasten has the edge run in real time, if that is asked for, until relax.
+func (c *crowd) hasten() error {
+	if !c.o.realTime {
+		return nil
+	}
+	return hasten(c.edge.PID())
+}
+
+func (c *crowd) relax() {
+	if c.o.realTime {
+		relax(c.edge.PID())
+	}
+}
+
 // row measures hits beside so many misses a second, which are stored, and prints what it has found.
 func (c *crowd) row(ctx context.Context, misses float64) (err error) {
 	requests, err := c.sample(ctx)
@@ -114,14 +128,11 @@ func (c *crowd) row(ctx context.Context, misses float64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	l.hits = true
-	if c.o.realTime {
-		l.realTime = true
-		if err := hasten(c.edge.PID()); err != nil {
-			return err
-		}
-		defer relax(c.edge.PID())
+	l.hits, l.realTime = true, c.o.realTime
+	if err := c.hasten(); err != nil {
+		return err
 	}
+	defer c.relax()
 	stop := c.storeOthers(ctx, misses)
 	cpu, err := process.CPUTime(c.edge.PID())
 	if err != nil {

@@ -81,7 +81,7 @@ func StartIn(tb testing.TB, dir, yaml string, o Options) *Edge {
 	must(tb, err)
 	tb.Cleanup(e.Stop)
 	must(tb, e.Listen())
-	e.Edge.Start()
+	e.Start()
 	e.Address, e.Proxy, e.Store = e.Addresses()[0], e.Edge.Proxy(), e.Edge.Store()
 	return e
 }

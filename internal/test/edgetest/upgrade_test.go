@@ -77,7 +77,7 @@ func endsAfter(t *testing.T, r io.Reader, want time.Duration) {
 	t.Helper()
 	begun := time.Now()
 	b, _ := io.ReadAll(r)
-	if took := time.Now().Sub(begun); len(b) > 0 || took != want {
+	if took := time.Since(begun); len(b) > 0 || took != want {
 		t.Errorf("got %q and the end after %v, want nothing and %v", b, took, want)
 	}
 }
