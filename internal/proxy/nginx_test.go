@@ -56,7 +56,7 @@ func TestNginxAsOrigin(t *testing.T) {
 	address := startNginx(t)
 	edge := func(t *testing.T) *edgetest.Edge {
 		t.Helper()
-		return start(t, "", edgetest.Options{Origin: address})
+		return start(t, held, edgetest.Options{Origin: address})
 	}
 	get := func(target, fields string) string {
 		return "GET " + target + " HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n"

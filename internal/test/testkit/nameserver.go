@@ -42,13 +42,16 @@ func StartNameServer(tb testing.TB) *NameServer {
 	}
 	s.Address = packets.LocalAddr().String()
 	for _, server := range []*dns.Server{{PacketConn: packets, Handler: s}, {Listener: streams, Handler: s}} {
-		started, ended := make(chan struct{}), make(chan error, 1)
+		started, ended := make(chan struct{}), make(chan struct{})
 		server.NotifyStartedFunc = func() { close(started) }
-		go func() { ended <- server.ActivateAndServe() }()
+		go func() {
+			defer close(ended)
+			_ = server.ActivateAndServe() // until Shutdown
+		}()
 		<-started
 		tb.Cleanup(func() {
 			_ = server.Shutdown()
-			_ = <-ended // Shutdown makes it an error, or not
+			<-ended
 		})
 	}
 	return s
