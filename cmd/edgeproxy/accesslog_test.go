@@ -92,8 +92,8 @@ routes:
 	s.wantExit(exitDone)
 	const request = ` HTTP/1.1 http `
 	want := []string{
-		`/a 200 miss` + request + traceOfTests + ` "id \x221\x22" ` + at + " 0",
 		`/a 200 held_back` + request + traceOfTests + ` "id \x221\x22" ` + at + " 0",
+		`/a 200 miss` + request + traceOfTests + ` "id \x221\x22" ` + at + " 0",
 		`/b 200 held_back` + request + `- "id \x221\x22" ` + at + " 0",
 		`/c 200 held_back` + request + `- "id \x221\x22" ` + at + " 0",
 	}

@@ -146,7 +146,7 @@ func TestBrokenFileChangesNothing(t *testing.T) {
 	f("no YAML", "origins: {", ":3:10")
 	f("an unknown key", good+"cache_status: {send: none, sent: all}\n", ":4:28: cache_status.sent: ")
 	f("a route to nowhere", good+"cache_status: {send: none}\nroutes: [{name: a, origin: b}]\n", ":5:28: routes[0].origin: b: ")
-	f("a policy without a filter", good+"cache_status: {send: none}\nadmission: {policy: counting}\n", ":5:21: admission.policy: counting: must be a restart")
+	f("a policy without a filter", good+"cache_status: {send: none}\nadmission: {policy: counting}\n", ":5:21: admission.policy: counting: needs a restart")
 	f("a slice for a larger memory", good+"cache: {slice: 16MiB, memory: {max_object_bytes: 16MiB}}\n", ":4:16: cache.slice: 16MiB: must be at most 8MiB, or a restart")
 	c.write(good)
 	if got := c.reload(); got.code != exitDone || c.metric("edgeproxy_config_last_reload_successful") != 1 {
