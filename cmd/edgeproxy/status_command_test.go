@@ -142,7 +142,7 @@ func TestStatusOfARunningProxy(t *testing.T) {
 			}
 		}
 	}
-	f(exitDone, []string{", ready, up ", "\nall       3", "\nhit       1", "\nscarce    1", "\nmiss      1", "held back 1; writes avoided ", "\nmemory  1 ", "not stored: first-sighting 1\n"},
+	f(exitDone, []string{", ready, up ", "\nall        3", "\nhit        1", "\nheld_back  1", "\nmiss       1", "held back 1; writes avoided ", "\nmemory  1 ", "not stored: first-sighting 1\n"},
 		"--token-file", token)
 	f(exitDone, []string{`"requests": 3`, `"hit": 1`}, "--json", "--token-file", token)
 	f(exitFailed, []string{": needs the admin token: set EDGEPROXY_ADMIN_TOKEN or give --token-file"})

@@ -2,27 +2,18 @@ package simulate
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/lab/trace"
+	"edgeproxy/internal/test/testkit"
 )
 
 // shared opens one of the traces that lie outside the project, and skips the
 // test where they do not.
 func shared(t *testing.T, name string) *trace.Trace {
 	t.Helper()
-	dir := os.Getenv("TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("the traces are not there")
-	}
-	tr, err := trace.Read(t.Context(), []string{path}, trace.Options{})
+	tr, err := trace.Read(t.Context(), []string{testkit.Trace(t, name)}, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/test/testkit"
 )
 
 // read reads text as a log with its keys.
@@ -73,18 +75,7 @@ func write(t testing.TB, name string, data []byte) string {
 // they are not: they are no part of the project.
 func sharedTrace(t testing.TB, name string) (path string) {
 	t.Helper()
-	dir := os.Getenv("TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "shared", "traces")
-	}
-	if !filepath.IsAbs(dir) { // relative to the repository
-		dir = filepath.Join("..", "..", dir)
-	}
-	path = filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("the traces are not there")
-	}
-	return path
+	return testkit.Trace(t, name)
 }
 
 // combinedLines is a log of n requests for URLs of ten kinds, one a second.
