@@ -16,7 +16,7 @@ import (
 // Object is a stored response as the commands and the admin listener show it.
 type Object struct {
 	URL        string    `json:"url"`
-	Part       string    `json:"part,omitempty"`    // which slice of a large object
+	Part       string    `json:"part,omitempty"`    // the slice, of a large object
 	Variant    string    `json:"variant,omitempty"` // the request fields that select it
 	Status     int32     `json:"status"`
 	Bytes      int64     `json:"bytes"` // the length of the body

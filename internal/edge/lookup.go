@@ -39,7 +39,7 @@ type LookupVariant struct {
 // LookupKey is the cache key, and the key by which sightings are counted.
 type LookupKey struct {
 	URL     string   `json:"url"`
-	Part    string   `json:"part,omitempty"`    // which slice of a large object
+	Part    string   `json:"part,omitempty"`    // the slice, of a large object
 	Vary    []string `json:"vary,omitempty"`    // the request fields that select a response
 	Variant string   `json:"variant,omitempty"` // and what they are in this request
 	Hash    string   `json:"hash"`              // 128 bits

@@ -83,9 +83,9 @@ func (x *routed) admittedAs(r *route) bool {
 
 // What follows answers only users of a route that has some (RFC 7617). It comes before the cache is asked, so it holds for
 // hits as for misses. Their Authorization is for us alone: newRoute has the rules for requests drop it, so that the origin does not get it
-// and RFC 9111 section 3.5 has nothing to forbid. Who the user is is not in the key, and nobody behind here hears of it but the access log.
+// and RFC 9111 section 3.5 has nothing to forbid. The name of the user is not in the key; only the access log gets it.
 //
-// A password costs tens of milliseconds. Begin has no time for that: it lets through who is known, and leaves the rest to Finish.
+// A password costs tens of milliseconds. Begin has no time for that: it lets known users through, and leaves the others to Finish.
 
 // credentials returns the value of Authorization, nil where there is none or several.
 func (x *incoming) credentials() []byte {

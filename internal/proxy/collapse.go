@@ -224,9 +224,8 @@ func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
 	return r
 }
 
-// onlyTarget returns the target that was asked for, where that was made by a rule
-// that the response does not have: then it answers that target, and says nothing of others.
-// Else it returns "".
+// onlyTarget returns the target that was asked for, if a rule made it and the response has not the rule: it
+// answers that target then, and says nothing of others. Else it returns "".
 func onlyTarget(j *job, resp *origin.Response) string {
 	if j.queryRule == nil || j.queryRule.SaidBy(resp.Header) {
 		return ""

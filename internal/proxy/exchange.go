@@ -111,8 +111,8 @@ type incoming struct {
 	target  wire.Target
 	host    []byte                    // in canonical form; built in scratch
 	fields  []message.Line            // all lines of the head, in order
-	asks    asks                      // what they ask of a cache
-	seen    seen                      // which of them have to be looked at
+	asks    asks                      // what the fields ask of a cache
+	seen    seen                      // the fields whose values have to be looked at
 	upload  *upload                   // the body; nil: there is none
 	request rfc9111.RequestDirectives // the Cache-Control
 	buffers

@@ -12,7 +12,7 @@ import (
 // Its methods are safe for concurrent use but for WriteWords and SetKeys.
 type generation struct {
 	lines []line // nil where it has an array of its own
-	side  int    // which part of each line it has
+	side  int    // the part of each line that it has, 0 or 1
 	apart []block
 
 	capacity int64        // keys it was made for

@@ -44,7 +44,7 @@
 // each draft (reserve.go). It seals each with one fdatasync, and makes room (evict.go). A hand passes over the segments, always to the one
 // it visited longest ago (CLOCK in place). Large records that it finds without hits are punched out one by one. Small ones leave with their
 // segment. Those with hits are rewritten, up to half of it; a segment of which much was hit stays for a lap (stay.go). A Store (store.go)
-// watches one opening of the directory, a volume, and replaces it when it fails. A volume (volume.go) has a reader for look-ups (find.go), a loader
-// of the index (fill.go, grow.go) and the writer. They share the segments (segments.go), the queue, the health (health.go) and the changes that
-// the disk may not have yet (changes.go), each with a lock of its own.
+// watches one opening of the directory, a volume, and replaces it when it fails. A volume (volume.go) has three parts: the reader answers look-ups
+// (find.go), the loader fills the index (fill.go, grow.go), the writer changes the disk. The parts share the segments (segments.go), the queue, the
+// health (health.go) and the changes that the disk may not have yet (changes.go). Each of these has a lock of its own.
 package disk

@@ -12,8 +12,8 @@ import (
 // Its parts are cut by who may use them. What is in shared locks by itself. The reader serves look-ups, in the goroutines of requests. The loader
 // fills the index and makes it grow, in goroutines of its own. The writer is one goroutine, and all below it is that goroutine's.
 //
-// A lock is taken before those to the right of it: loader.growing, queue.mu, the index's own. No other lock is taken under segments.mu or those
-// of pins, patches, rate and the buffers.
+// A lock is taken before those to the right of it: loader.growing, queue.mu, the index's own. No other lock is taken under segments.mu,
+// and none under the locks of pins, patches, rate and the buffers.
 type volume struct {
 	shared
 	release func() // ends the claim on the directory

@@ -1,8 +1,8 @@
 // Package http1 is the front for HTTP/1.0 and HTTP/1.1. What is plain it reads by itself, the rest
 // by fasthttp.
 //
-// It answers one question: what does this request ask in the words of internal/http/message, and
-// which bytes are its answer? It reads a request, checks its framing (internal/http/wire, internal/http/chunked), asks the
+// It answers one question: what does this request ask in the words of internal/http/message, and what are
+// the bytes of its answer? It reads a request, checks its framing (internal/http/wire, internal/http/chunked), asks the
 // engine, and sends the answer. It alone knows chunks, connections that end with an answer,
 // 100 (Continue), and what fasthttp does with all of that. It decides nothing about caching.
 //

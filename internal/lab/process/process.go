@@ -145,8 +145,8 @@ func (p *Process) Watch(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, func() { cancel(nil); <-over }
 }
 
-// Await calls ready again and again until it returns true. The error says that the process has ended, that 20 seconds were over or
-// that ctx was.
+// Await calls ready again and again until it returns true. The error says that the process has ended, that 20 seconds were over,
+// or why ctx ended.
 func (p *Process) Await(ctx context.Context, ready func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWait, fmt.Errorf("it was not ready within %s", readyWait))
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 // CPUTime returns the CPU time that the threads of the process have used so far,
 // in user and in system mode, to the nanosecond: the sum over
 // /proc/PID/task/*/schedstat, whose first number is the time on a processor.
-// /proc/PID/stat counts in ticks of 10 ms, too coarse for short rounds. The time
-// of a thread that has ended is lost; Go keeps its threads.
+// /proc/PID/stat counts in ticks of 10 ms, too coarse for short rounds. A thread
+// that ends takes its time with it; Go keeps its threads.
 func CPUTime(pid int) (time.Duration, error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(files) == 0 {
