@@ -53,7 +53,7 @@ var answerPool = sync.Pool{New: func() any { return &answer{fieldBuf: make(field
 const usualFields = 16
 
 // answer returns the memory for the response of x, and takes it from the pool if x has none.
-func (x *exchange) answer() *answer {
+func (x *attempt) answer() *answer {
 	if x.made == nil {
 		x.made = answerPool.Get().(*answer)
 	}

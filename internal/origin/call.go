@@ -18,7 +18,7 @@ type Call struct {
 	r      *Request
 	slot   slot      // its connection has not expired, but was not checked further before x is set
 	begun  time.Time // when Start was called
-	x      *exchange // set once the request was sent; nil: nothing was sent
+	x      *attempt  // set once the request was sent; nil: nothing was sent
 
 	mu      sync.Mutex
 	waiting bool // Ready reads, and Nudge ends that
@@ -57,7 +57,7 @@ func (c *Call) Ready() (ready bool) {
 		return false
 	}
 	x := &c.slot.c.x
-	*x = exchange{origin: c.origin, c: c.slot.c, r: c.r}
+	*x = attempt{origin: c.origin, c: c.slot.c, r: c.r}
 	c.x = x
 	defer func() {
 		if v := recover(); v != nil {
@@ -180,7 +180,7 @@ func (c *Call) Abandon() {
 // awaitHead waits until the head of a response is in the buffer, and leaves it there. It reports false if
 // the caller may have to wait for more: after an interim response, a head larger than the buffer, or a
 // failure, which it returns.
-func (x *exchange) awaitHead() (here bool, err error) {
+func (x *attempt) awaitHead() (here bool, err error) {
 	br := x.c.br
 	for line, seen := 0, 0; ; seen = br.Buffered() {
 		if br.Buffered() == seen { // otherwise a turn has read something

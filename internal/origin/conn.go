@@ -14,7 +14,7 @@ import (
 // buffer. Each connection has it, also while it is idle.
 const readBufferBytes = 32 << 10
 
-// conn is one connection and what belongs to it. It is used by one exchange at
+// conn is one connection and what belongs to it. It is used by one attempt at
 // a time; only close may be called at any moment.
 type conn struct {
 	nc              net.Conn // carries the exchanges: the socket, or TLS on it
@@ -38,7 +38,7 @@ type conn struct {
 	text            []byte    // text of the head being read
 	headBytes       int       // length of the last head that was read, the empty line included
 	out             []byte    // the bytes being sent
-	x               exchange  // the exchange of a Call; else empty
+	x               attempt   // the attempt of a Call; else empty
 	turnOut         []byte    // not nil: the next read is a turn that sends this first
 	failed          error     // what the read of a turn has come to; the next read returns it
 	closeFunc       func()    // close; a method value made each time would be an allocation
@@ -124,7 +124,7 @@ func (c *conn) readTurn(p []byte) (int, error) {
 // not proven whole by then is lost anyway.
 func (c *conn) close() { _ = c.socket.Close() }
 
-// retire ends a connection that carries no exchange, with the closure alert
+// retire ends a connection that carries no attempt, with the closure alert
 // of TLS (RFC 9112 section 9.8).
 func (c *conn) retire() { _ = c.nc.Close() }
 

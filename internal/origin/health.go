@@ -155,7 +155,7 @@ func (k *checks) ask(ctx context.Context, s *server, r *Request) (int, *Error) {
 	}
 	defer c.close()
 	defer context.AfterFunc(ctx, c.close)()
-	x := &exchange{origin: k.origin, c: c, r: r}
+	x := &attempt{origin: k.origin, c: c, r: r}
 	failure = x.run()
 	if failure != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		k.origin.reportBadConn(s, c.socket)

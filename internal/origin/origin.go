@@ -140,7 +140,7 @@ func (o *Origin) takeSlot(ctx context.Context, r *Request) (slot, *Error) {
 }
 
 // finish is RoundTrip once there is a slot. x is the first try, if it has begun; else nil.
-func (o *Origin) finish(ctx context.Context, s slot, r *Request, x *exchange) (*Response, error) {
+func (o *Origin) finish(ctx context.Context, s slot, r *Request, x *attempt) (*Response, error) {
 	res, failure := o.tries(ctx, s, r, x)
 	if failure != nil {
 		o.pool.giveShare(r.Client)

@@ -15,7 +15,7 @@ import (
 )
 
 // pool hands out slots: each allows one connection to a server to exist. A slot is
-// in use (being dialled or carrying an exchange), or idle with its connection.
+// in use (being dialled or carrying an attempt), or idle with its connection.
 // Slots of a server in use and idle never exceed its limit. Whenever a slot
 // becomes free the queue is served, in order. A new request does not overtake those
 // that wait, except for servers that these have tried.

@@ -22,9 +22,9 @@ const (
 	maxGoAways = 6
 )
 
-// tried is the result of one try: a failure, or the head of a final response, on an exchange or a stream.
+// tried is the result of one try: a failure, or the head of a final response, on an attempt or a stream.
 type tried struct {
-	x           *exchange
+	x           *attempt
 	stream      *stream
 	head        head    // head of the stream's response
 	framing     framing // framing of the stream's response
@@ -137,7 +137,7 @@ func (a *attempts) repeat(t *tried, r *Request) bool {
 // result of the last try on a server: a repeat is no second request.
 //
 // x is the first try, if that was begun by a Call; else nil.
-func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*Response, *Error) {
+func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *attempt) (*Response, *Error) {
 	var sofar attempts
 	for {
 		t := o.try(ctx, s, r, x)
@@ -222,13 +222,13 @@ func (o *Origin) tell(c Change, changed bool) {
 }
 
 // try makes one try, on a fresh connection if the slot has none. After a failure or a
-// panic no connection is left. x is the exchange, if it has begun; nil: it has not.
-func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tried) {
+// panic no connection is left. x is the attempt, if it has begun; nil: it has not.
+func (o *Origin) try(ctx context.Context, s slot, r *Request, x *attempt) (t tried) {
 	if s.server.h2 != nil {
 		return o.tryStream(ctx, s.server, r)
 	}
 	if x == nil {
-		x = &exchange{origin: o, c: s.c, r: r}
+		x = &attempt{origin: o, c: s.c, r: r}
 	}
 	defer func() {
 		if v := recover(); v != nil {
@@ -262,7 +262,7 @@ func (o *Origin) connectFailed(failure *Error, on *server, r *Request, from time
 }
 
 // tryOn is try on the connection of x.
-func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
+func (o *Origin) tryOn(ctx context.Context, x *attempt) tried {
 	c := x.c
 	c.idle, c.end = cmp.Or(x.r.Idle, o.options.IdleTimeout), x.r.deadline()
 	release := x.release
@@ -292,7 +292,7 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 
 // answered returns the response of x, to whose Body c belongs from then on. x may not be used any more: it
 // may be that of c.
-func (o *Origin) answered(c *conn, x *exchange) *Response {
+func (o *Origin) answered(c *conn, x *attempt) *Response {
 	h := &x.head
 	c.client = x.r.Client
 	o.metrics.waited(x.firstByte.Sub(x.begun))
@@ -312,13 +312,13 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 	}
 	a.Body, a.answer, a.body.trace = &a.body, a, x.r.Trace.answered(c.server, h.status, x.begun, x.firstByte)
 	framing := x.framing
-	c.x = exchange{c: c} // an idle connection keeps no request or response alive
+	c.x = attempt{c: c} // an idle connection keeps no request or response alive
 	a.begin(o, c, framing, keep)
 	return &a.Response
 }
 
 // drop ends what a panic has left of a try.
-func (o *Origin) drop(x *exchange) {
+func (o *Origin) drop(x *attempt) {
 	if x.c != nil {
 		o.options.Panics.Quietly(x.c.close)
 	}

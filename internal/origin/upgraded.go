@@ -45,7 +45,7 @@ func checkSwitch(asked string, h *head) error {
 }
 
 // upgrade takes c out of the pool after the 101 in h.
-func (o *Origin) upgrade(c *conn, h *head, x *exchange) *Response {
+func (o *Origin) upgrade(c *conn, h *head, x *attempt) *Response {
 	_ = c.nc.SetDeadline(time.Time{}) // if it fails, so does what comes next
 	o.metrics.ended(outcomeOf(h.status))
 	o.pool.detach(c)

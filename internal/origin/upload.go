@@ -34,7 +34,7 @@ type upload struct {
 	err  error // to be read after done: nil means that all was sent
 }
 
-func startUpload(x *exchange) *upload {
+func startUpload(x *attempt) *upload {
 	u := &upload{c: x.c, r: x.r, wait: x.wait, last: x.last(), panics: x.origin.options.Panics, reading: true, done: make(chan struct{})}
 	go u.run()
 	return u

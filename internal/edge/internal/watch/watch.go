@@ -53,7 +53,7 @@ func New(paths func() (files, folders []string), changed func(), guard func(step
 		_ = f.system.Close() // nothing is lost
 		return nil, fmt.Errorf("watch: %w", err)
 	}
-	f.running.Go(func() { f.loop(f.system.Events, f.system.Errors) })
+	f.running.Go(func() { f.run(f.system.Events, f.system.Errors) })
 	return f, nil
 }
 
@@ -71,8 +71,8 @@ func (f *Files) stop() {
 	f.running.Wait()
 }
 
-// loop waits for events and reports them.
-func (f *Files) loop(events <-chan fsnotify.Event, failures <-chan error) {
+// run waits for events and reports them.
+func (f *Files) run(events <-chan fsnotify.Event, failures <-chan error) {
 	settled, poll := time.NewTimer(pollEvery), time.NewTicker(pollEvery)
 	settled.Stop()
 	defer settled.Stop()

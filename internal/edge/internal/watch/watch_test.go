@@ -68,7 +68,7 @@ func fake(told *[]time.Duration) (*Files, chan<- fsnotify.Event) {
 	f := &Files{points: []string{"/etc/edge.yaml"}, quit: make(chan struct{})}
 	f.guard = func(func()) { *told = append(*told, time.Since(begun)) }
 	events := make(chan fsnotify.Event)
-	f.running.Go(func() { f.loop(events, nil) })
+	f.running.Go(func() { f.run(events, nil) })
 	return f, events
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// exchange is one request and the head of its response on one connection.
-type exchange struct {
+// attempt is one request and the head of its response on one connection.
+type attempt struct {
 	origin *Origin
 	c      *conn
 	r      *Request
@@ -45,7 +45,7 @@ type exchange struct {
 // Heads go by x and not through returned values: with them in each of its frames the
 // goroutine of a fetch outgrows its first stack, and copying that (runtime.copystack in a
 // profile) was 6 % of a miss.
-func (x *exchange) run() *Error {
+func (x *attempt) run() *Error {
 	switch {
 	case x.fault != nil:
 		return x.origin.fail(Fault, "send the request", x.fault)
@@ -64,33 +64,33 @@ func (x *exchange) run() *Error {
 	return x.failed(sendErr, err)
 }
 
-// start notes that the exchange begins now.
-func (x *exchange) start(now time.Time) {
+// start notes that the attempt begins now.
+func (x *attempt) start(now time.Time) {
 	x.begun = now
 	x.keep, x.noBytes = !x.last(), true
 }
 
 // last reports whether the connection carries no other request after this one.
-func (x *exchange) last() bool {
+func (x *attempt) last() bool {
 	return x.origin.options.KeepAlive < 0 || x.r.mayGoUnread(x.origin.options.ReuseAfterPost)
 }
 
 // begin sends the request, or starts to send it.
-func (x *exchange) begin() {
+func (x *attempt) begin() {
 	x.start(time.Now())
 	x.sendErr = x.send()
 }
 
 // turn sends the request in one turn, which waits for bytes or the end of the connection, and reads them. It
 // reports false if nothing was sent.
-func (x *exchange) turn() (begun bool) {
+func (x *attempt) turn() (begun bool) {
 	begun, x.sendErr = x.c.takeTurn(x.outgoing())
 	return begun
 }
 
 // failed returns the failure for sendErr of sending and err of receiving; nil if there is a response in
 // spite of sendErr.
-func (x *exchange) failed(sendErr, err error) *Error {
+func (x *attempt) failed(sendErr, err error) *Error {
 	if broken, ok := errors.AsType[*bodyError](sendErr); ok {
 		kind := BadRequest
 		if faulty(broken) {
@@ -109,13 +109,13 @@ func (x *exchange) failed(sendErr, err error) *Error {
 }
 
 // headLimit returns how long the origin may take for a complete head.
-func (x *exchange) headLimit() time.Duration {
+func (x *attempt) headLimit() time.Duration {
 	return cmp.Or(x.r.FirstByte, x.origin.options.FirstByteTimeout)
 }
 
 // send sends a request that has no body, or whose body is in memory. It starts an upload for any other. After
 // an error the response is read all the same: the origin may have answered before it closed.
-func (x *exchange) send() error {
+func (x *attempt) send() error {
 	limit := x.headLimit()
 	x.c.turnDeadline = time.Time{}
 	if x.r.Body != nil && x.r.Whole == nil {
@@ -131,7 +131,7 @@ func (x *exchange) send() error {
 }
 
 // outgoing returns the bytes of the head as they are sent, followed by a body that is in memory.
-func (x *exchange) outgoing() []byte {
+func (x *attempt) outgoing() []byte {
 	if !x.outIsHead {
 		x.c.out, x.outIsHead = x.r.appendHead(x.c.out[:0], x.c.server.Host, x.last()), true
 		x.c.out = append(x.c.out, x.r.Whole...)
@@ -141,7 +141,7 @@ func (x *exchange) outgoing() []byte {
 
 // receive reads heads up to the final one, or the switch of protocols that was asked
 // for, and passes the interim ones on.
-func (x *exchange) receive() error {
+func (x *attempt) receive() error {
 	for {
 		err := x.receiveOne()
 		x.keep = x.keep && err == nil && x.framing.keep
@@ -158,7 +158,7 @@ func (x *exchange) receive() error {
 }
 
 // interim counts an interim response, and gives it to the caller within the limits.
-func (x *exchange) interim(h *head) error {
+func (x *attempt) interim(h *head) error {
 	passOn, err := x.interims.add(h.status, x.c.headBytes, x.origin.options.MaxHeaderBytes)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (x *exchange) interim(h *head) error {
 }
 
 // receiveOne reads one head.
-func (x *exchange) receiveOne() error {
+func (x *attempt) receiveOne() error {
 	if err := x.waitErr; err != nil {
 		x.waitErr = nil
 		return cutAt(err)
@@ -202,7 +202,7 @@ func (x *exchange) receiveOne() error {
 
 // readHead reads a head from the connection, and notes when it was complete. A head that a Call has found in
 // the buffer it only takes.
-func (x *exchange) readHead(limit int) (string, error) {
+func (x *attempt) readHead(limit int) (string, error) {
 	if end := x.headEnd; end > 0 {
 		x.headEnd = 0
 		return x.c.takeHead(end, limit)
