@@ -190,7 +190,7 @@ screenshots: ## make the screenshots of the dashboard for docs/ anew (needs Chro
 	$(GO) test -count=1 -run '^TestInChromium$$/^the_curves' ./internal/ops/dashboard -screenshots "$$PWD/docs/images"
 
 .PHONY: readme
-readme: ## run the commands of the README's tour and of docs/first-hour.md (needs curl), check the links
+readme: ## run the commands of the README and of docs/first-hour.md (needs curl), check the links and the README's length
 	@scripts/readme-links.sh
 	@GO="$(GO)" scripts/readme-commands.sh
 	@GO="$(GO)" scripts/readme-commands.sh docs/first-hour.md

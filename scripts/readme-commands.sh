@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs the commands of a document and compares what they print: without an argument
-# those of the tour of the README, else all of the document FILE.
+# those of the README below its first heading, else all of the document FILE. What stands above, the demo and make test,
+# has checks of its own.
 #
-# Every block marked sh, in the README between "## The tour" and the next heading, is
+# Every block marked sh is
 # run, in order, in one shell that ends with the first command that fails. Where a block
 # marked text follows at once, its lines must be printed in their order; other
 # lines may come between them, and … stands for anything. Ports and bin/ are
@@ -43,17 +44,18 @@ sed -e "s/127\.0\.0\.1:8080/127.0.0.1:$data/g" \
 	-e "s/127\.0\.0\.1:9980/127.0.0.1:$admin/g" \
 	-e "s/127\.0\.0\.1:9000/127.0.0.1:$origin/g" \
 	-e "s/edgeproxy serve/& --listen 127.0.0.1:$data --admin 127.0.0.1:$admin/g" \
-	-e "s|bin/|$work/|g" "$readme" >"$work/tour.md"
+	-e "s|^make build\$|scripts/build.sh bin/edgeproxy|" \
+	-e "s|bin/|$work/|g" "$readme" >"$work/document.md"
 
 # Block n goes to n.sh, what it has to print to n.want.
 awk -v out="$work" -v whole="$whole" '
-	/^## / { tour = whole || $0 == "## The tour"; next }
-	!tour { next }
+	/^## / { below = 1; next }
+	!whole && !below { next }
 	/^```sh$/ { file = out "/" ++n ".sh"; next }
 	/^```text$/ { file = n && after == NR - 1 ? out "/" n ".want" : ""; next }
 	/^```/ { file = ""; after = NR; next }
 	file { print >file }
-	END { print n + 0 >(out "/count") }' "$work/tour.md"
+	END { print n + 0 >(out "/count") }' "$work/document.md"
 count=$(cat "$work/count")
 if [ "$count" -eq 0 ]; then
 	echo "readme: $readme has no commands" >&2
@@ -71,13 +73,13 @@ fi
 		cat "$work/$n.sh"
 		n=$((n + 1))
 	done
-} >"$work/tour.sh"
+} >"$work/all.sh"
 
-# The tour takes some seconds; the limit is for a command that hangs.
+# The commands take some seconds; the limit is for a command that hangs.
 limit=
 command -v timeout >/dev/null && limit='timeout 300'
 code=0
-$limit sh "$work/tour.sh" >"$work/printed" 2>&1 || code=$?
+$limit sh "$work/all.sh" >"$work/printed" 2>&1 || code=$?
 tr -d '\r' <"$work/printed" | awk -v out="$work" '
 	/^@@ / { file = out "/" $2 ".got"; printf "" >file; next }
 	file { print >file }'
@@ -110,4 +112,4 @@ while [ "$n" -le "$count" ]; do
 	n=$((n + 1))
 done
 [ "$failed" -eq 0 ]
-echo "readme: the $count blocks of $readme print what it says"
+echo "readme: $readme prints what it says, in all of its blocks: $count"

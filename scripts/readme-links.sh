@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fails if a document links to a file that is not there. Links to other sites
-# are left alone: a check must not depend on them.
+# Fails if a document links to a file that is not there, or if the README is longer than a front page. Links to other
+# sites are left alone: a check must not depend on them.
 set -eu
 
 broken=0
@@ -17,4 +17,10 @@ for doc in README.md CHANGELOG.md docs/*.md docs/operating/*.md docs/decisions/*
 		esac
 	done
 done
+most=1200
+words=$(wc -w <README.md)
+if [ "$words" -gt "$most" ]; then
+	echo "readme: README.md has $words words, must be at most $most: what is long belongs into docs/" >&2
+	broken=1
+fi
 exit $broken

@@ -1,29 +1,25 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// A document has sections that are written from the outcomes, each between these lines.
+// The document has sections that are written from the outcomes, each between these lines.
 const (
 	sectionBegin = "<!-- conformance:"
 	sectionEnd   = "<!-- conformance:end -->"
 	comment      = " -->"
 )
 
-// documents are the files that may have such sections.
-func documents(root string) []string {
-	return []string{filepath.Join(root, "docs", "conformance.md"), filepath.Join(root, "README.md")}
-}
+// document is the file that has such sections.
+func document(root string) string { return filepath.Join(root, "docs", "conformance.md") }
 
-// writeDocuments writes the sections of every document.
-func writeDocuments(root string, stdout io.Writer) error {
+// writeDocument writes the sections of the document.
+func writeDocument(root string, stdout io.Writer) error {
 	f, err := readFacts(root)
 	if err != nil {
 		return err
@@ -33,26 +29,22 @@ func writeDocuments(root string, stdout io.Writer) error {
 			fmt.Fprintf(stdout, "%s: must have a reason in reasons.txt: %s\n", e, strings.Join(ids, ", "))
 		}
 	}
-	for _, name := range documents(root) {
-		text, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("write the documents: %w", err)
-		}
-		now, err := f.rewrite(string(text))
-		if err != nil {
-			return fmt.Errorf("write the documents: %s: %w", name, err)
-		}
-		if now == string(text) {
-			continue
-		}
-		if err := os.WriteFile(name, []byte(now), 0o644); err != nil {
-			return fmt.Errorf("write the documents: %w", err)
-		}
-		fmt.Fprintf(stdout, "wrote %s\n", name)
+	name := document(root)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("write the document: %w", err)
 	}
+	now, err := f.rewrite(string(text))
+	if err != nil {
+		return fmt.Errorf("write the document: %s: %w", name, err)
+	}
+	if now == string(text) {
+		return nil
+	}
+	if err := os.WriteFile(name, []byte(now), 0o644); err != nil {
+		return fmt.Errorf("write the document: %w", err)
+	}
+	fmt.Fprintf(stdout, "wrote %s\n", name)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // with the run.
 func (o *options) work(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.docs {
-		return writeDocuments(o.root, stdout)
+		return writeDocument(o.root, stdout)
 	}
 	s, err := o.open(ctx, stderr)
 	if err != nil {
@@ -129,5 +129,5 @@ func (o *options) keep(s *suite, expected, outcomes []result, stdout io.Writer) 
 		return fmt.Errorf("keep the outcomes: %w", err)
 	}
 	fmt.Fprintf(stdout, "wrote %s\n", name)
-	return writeDocuments(o.root, stdout)
+	return writeDocument(o.root, stdout)
 }
