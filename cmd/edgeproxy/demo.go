@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
@@ -21,30 +22,40 @@ import (
 )
 
 func demoCommand() *cobra.Command {
-	var seconds int
+	var shown demoOptions
 	cmd := &cobra.Command{
 		Use:   "demo [--seconds N]",
 		Short: "Show what admission saves: proxy, origin and clients in one process",
 		Long: "Run an origin, a proxy that stores on the second sighting, one that always\n" +
-			"stores, and clients that send both the same requests; print what is saved.\n" +
-			"Nothing else is needed. Ctrl-C ends it with a summary. A second Ctrl-C ends it\n" +
+			"stores, and clients that send both the same requests; show what both write to\n" +
+			"their disks, and what is saved. Nothing else is needed. Ctrl-C ends it with a summary. A second Ctrl-C ends it\n" +
 			"at once, unless it comes within 0.1 s of the first: a terminal and a script may\n" +
 			"both deliver the first one.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if seconds < 0 {
-				return &usageError{errors.New("--seconds " + strconv.Itoa(seconds) + ": must be 0 (until interrupted) or more")}
+			switch {
+			case shown.seconds < 0:
+				return &usageError{errors.New("--seconds " + strconv.Itoa(shown.seconds) + ": must be 0 (until interrupted) or more")}
+			case shown.warmUp < 0:
+				return &usageError{errors.New("--warm-up " + shown.warmUp.String() + ": must be 0s (the numbers begin with empty caches) or more")}
 			}
-			return runDemo(cmd.Context(), seconds, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runDemo(cmd.Context(), shown, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().IntVar(&seconds, "seconds", 0, "end after this many seconds; 0: on Ctrl-C")
+	cmd.Flags().IntVar(&shown.seconds, "seconds", 0, "end after this many seconds of numbers; 0: on Ctrl-C")
+	cmd.Flags().DurationVar(&shown.warmUp, "warm-up", 20*time.Second, "fill the caches before the first number, for at most this time; 0s: begin with empty caches")
 	return cmd
+}
+
+// demoOptions is the command line of the demo.
+type demoOptions struct {
+	seconds int
+	warmUp  time.Duration
 }
 
 // runDemo runs the demo until it ends by itself or by a signal. A second signal
 // ends it without waiting.
-func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
+func runDemo(ctx context.Context, shown demoOptions, stdout, stderr io.Writer) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
@@ -53,7 +64,7 @@ func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
 		return fmt.Errorf("demo: make a folder for the disks: %w", err)
 	}
 	err = runInterruptible(ctx, signals, func(ctx context.Context) error {
-		return showDemo(ctx, folder, seconds, stdout, stderr)
+		return showDemo(ctx, folder, shown, stdout, stderr)
 	}, func() { _ = os.RemoveAll(folder) })
 	removeWithin(folder, signals) // what a second signal has left
 	return err
@@ -124,7 +135,7 @@ func waitOrInterrupt(done <-chan error, signals <-chan os.Signal, stop func()) e
 var demoLog = config.Log{Level: slog.LevelWarn, Format: config.FormatText}
 
 // showDemo starts everything with disks below folder, runs the demo, and stops everything, outermost first.
-func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io.Writer) error {
+func showDemo(ctx context.Context, folder string, shown demoOptions, stdout, stderr io.Writer) error {
 	origin, err := demo.StartOrigin()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
@@ -148,7 +159,8 @@ func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io
 	defer edge.LimitMemory(log, secondHit.Edge, always.Edge)()
 
 	d := demo.New(demo.Options{
-		SecondHit: secondHit, Always: always, Origin: origin.Address(), Out: stdout, Notes: notes, Seconds: seconds,
+		SecondHit: secondHit, Always: always, Origin: origin.Address(), Out: stdout, Notes: notes, Seconds: shown.seconds,
+		WarmUp: shown.warmUp, Redraws: isTerminal(stdout),
 	})
 	if err := runWatched(ctx, d, secondHit.Failed(), always.Failed()); err != nil {
 		return fmt.Errorf("demo: %w", err)
@@ -160,6 +172,15 @@ func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io
 		return fmt.Errorf("demo: %w", err)
 	}
 	return nil
+}
+
+// isTerminal reports whether out is a terminal, where lines may be drawn anew.
+func isTerminal(out io.Writer) bool {
+	if o, ok := out.(*stickyErrorWriter); ok {
+		out = o.Writer
+	}
+	file, ok := out.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
 }
 
 // runWatched runs d until it ends or one of the proxies' listeners fails.

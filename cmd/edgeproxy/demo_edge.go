@@ -106,7 +106,7 @@ func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*c
 	if err != nil {
 		return nil, fmt.Errorf("configure: %w", err)
 	}
-	c.Cache.Memory = config.Memory{MaxBytes: demoCacheBytes, MaxObjectBytes: demo.MaxObjectBytes}
+	c.Cache.Memory.MaxBytes, c.Cache.Memory.MaxObjectBytes = demoCacheBytes, demo.MaxObjectBytes
 	c.Cache.Disk = config.Disk{Paths: []string{disk}, MaxBytes: demoDiskBytes, MaxObjectBytes: demo.MaxObjectBytes}
 	c.Admission.SecondHit.Capacity = demoWindowKeys
 	c.Admission.SecondHit.RotateEvery = 0 // generations rotate by fill only
@@ -140,9 +140,10 @@ func (e demoEdge) Counts() (demo.Counts, error) {
 	s := e.Status()
 	requests := s.Requests.Totals
 	c := demo.Counts{
-		Requests: requests.Requests, HitRatio: requests.HitRatio,
+		Requests: requests.Requests, Errors: requests.Results["error"],
+		Hits:     requests.Results["hit"] + requests.Results["stale"] + requests.Results["revalidated"],
 		HeldBack: requests.Fills.HeldBack, Regret: requests.Fills.Regret,
-		MaxBytes: s.Cache.MaxBytes, MaxDiskBytes: int64(demoDiskBytes),
+		MaxBytes: int64(demoCacheBytes), MaxDiskBytes: int64(demoDiskBytes),
 	}
 	if d := s.Cache.Disk; d != nil {
 		c.Writes, c.WriteBytes, c.Evictions = d.Writes, d.WriteBytes, d.Evictions["capacity"]

@@ -66,14 +66,17 @@ func summaryRow(t *testing.T, out, name string) (secondHit, always int) {
 	return number(m[1]), number(m[2])
 }
 
-// valuesLine matches a line of values: the time, the requests, two ratios, and the writes.
-var valuesLine = regexp.MustCompile(`(?m)^ +\d+:\d\d +([\d,]+) +[\d.]+ % +[\d.]+ % +([\d,]+) .*\n`)
+// barLine matches a bar of one of the two: its writes are what it ends with.
+var barLine = regexp.MustCompile(`(?m)^  (edgeproxy|always) .*B +([\d,]+)\n`)
 
 // The demo runs until it has something to show, however long that takes.
 func TestDemoSavesWrites(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	d := startLiveDemo(ctx, t, func(requests, writes string) bool { return len(requests) > 2 && writes != "0" })
+	d := startLiveDemo(ctx, t)
+	for writes := "0"; writes == "0"; {
+		writes = d.bar(t, "edgeproxy")
+	}
 	cancel()
 	rest, code := d.rest(t)
 	if code != exitDone {
@@ -82,12 +85,13 @@ func TestDemoSavesWrites(t *testing.T) {
 	out := d.banner + rest
 	for _, want := range []string{
 		`^edgeproxy demo: `,
-		`\n  proxy +http://127\.0\.0\.1:\d+  \(policy second-hit, 8\.0 MiB of memory before 32 MiB of disk\)\n`,
-		`\n  metrics +http://127\.0\.0\.1:\d+/metrics\n`,
-		`\n  always +http://127\.0\.0\.1:\d+  \(policy always, 8\.0 MiB of memory before 32 MiB of disk`,
+		`\n  dashboard +http://127\.0\.0\.1:\d+/\n`,
+		`\n  edgeproxy +http://127\.0\.0\.1:\d+ `,
+		`\n  always +http://127\.0\.0\.1:\d+ `,
 		`\n  origin +http://127\.0\.0\.1:\d+\n`,
-		`\n +time +requests +ratio +always +writes +always +saved +saved +disk +always +extra\n`,
-		`\n +\d+:\d\d +[\d,]+ +[\d.]+ % +[\d.]+ % +[\d,]+ +[\d,]+ +[\d.]+ % +[\d.]+ \w+ +[\d.]+ \w+ +[\d.]+ \w+ +[+-]?[\d,]+\n`,
+		`\nBoth have 8\.0 MiB of memory before 32 MiB of disk`,
+		`\n +\d+:\d\d +[\d.]+ % of the bytes and [\d.]+ % of the writes to the disk avoided\. The price: [\d.]+ % (more|fewer) requests to the origin; `,
+		`\n  always +[█▏▎▍▌▋▊▉]+ +[\d.]+ \w+ +[\d,]+\n`,
 		`\nAfter \d+:\d\d:\n`,
 		`\n  saved +[\d,]+ cache writes \([\d.]+ %\) and [\d.]+ \w+ \([\d.]+ %\)\n`,
 		`\n  written to disk +[\d.]+ \w+ +[\d.]+ \w+\n`,
@@ -126,30 +130,42 @@ type liveDemo struct {
 	stderr *bytes.Buffer
 }
 
-// startLiveDemo runs the demo until it is stopped, and returns when it has
-// printed a line of values that is enough.
-func startLiveDemo(ctx context.Context, t *testing.T, enough func(requests, writes string) bool) *liveDemo {
+// startLiveDemo runs the demo, with empty caches, and returns when it has printed where to look.
+func startLiveDemo(ctx context.Context, t *testing.T) *liveDemo {
 	t.Helper()
 	keepMemoryLimit(t)
 	out, in := io.Pipe()
 	d := &liveDemo{lines: bufio.NewReader(out), code: make(chan int, 1), stderr: &bytes.Buffer{}}
 	go func() {
-		d.code <- run(ctx, []string{"demo"}, in, d.stderr)
+		d.code <- run(ctx, []string{"demo", "--warm-up", "0s"}, in, d.stderr)
 		_ = in.Close()
 	}()
-	for values := []string(nil); values == nil || !enough(values[1], values[2]); {
-		line, err := d.lines.ReadString('\n')
-		d.banner += line
-		values = valuesLine.FindStringSubmatch(line)
-		if err != nil {
-			t.Fatalf("the demo has ended with %d after:\n%s%s", <-d.code, d.banner, d.stderr)
-		}
+	for !strings.Contains(d.banner, "requests a second") {
+		d.line(t)
 	}
 	return d
 }
 
-// anyValues are enough.
-func anyValues(_, _ string) bool { return true }
+// line reads a line, which joins the banner.
+func (d *liveDemo) line(t *testing.T) string {
+	t.Helper()
+	line, err := d.lines.ReadString('\n')
+	d.banner += line
+	if err != nil {
+		t.Fatalf("the demo has ended with %d after:\n%s%s", <-d.code, d.banner, d.stderr)
+	}
+	return line
+}
+
+// bar reads to the next bar of name, and returns its writes.
+func (d *liveDemo) bar(t *testing.T, name string) string {
+	t.Helper()
+	for {
+		if m := barLine.FindStringSubmatch(d.line(t)); m != nil && m[1] == name {
+			return m[2]
+		}
+	}
+}
 
 // rest returns what is printed from now on, and the exit code.
 func (d *liveDemo) rest(t *testing.T) (string, int) {
@@ -211,8 +227,8 @@ func TestDemoTakesFreePortsAndShowsWhereToLook(t *testing.T) {
 	dataHeld, adminHeld := hold(t, usual.data), hold(t, usual.admin)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	d := startLiveDemo(ctx, t, anyValues)
-	proxy := d.address(t, "proxy")
+	d := startLiveDemo(ctx, t)
+	proxy, admin := d.address(t, "edgeproxy"), strings.TrimSuffix(d.address(t, "dashboard"), "/")
 	noted := func(held bool, want string) {
 		t.Helper()
 		if held && !strings.Contains(d.banner, want) {
@@ -221,15 +237,15 @@ func TestDemoTakesFreePortsAndShowsWhereToLook(t *testing.T) {
 	}
 	noted(dataHeld, usual.data+" is taken, so the proxy is at "+strings.TrimPrefix(proxy, "http://")+".\n")
 	noted(adminHeld, usual.admin+" is taken, so its admin listener is at ")
-	for i, want := range []string{"detail=first-sighting", "stored", "hit;"} {
+	for i, want := range []string{"detail=first-sighting", "hit;", "hit;"} {
 		if res, _ := fetch(t, proxy+"/mine"); !strings.Contains(res.Header.Get("Cache-Status"), want) {
 			t.Errorf("request %d: got Cache-Status %q, want %q in it", i+1, res.Header.Get("Cache-Status"), want)
 		}
 	}
-	if _, body := fetch(t, d.address(t, "metrics")); !strings.Contains(body, "edgeproxy_cache_writes_total") {
+	if _, body := fetch(t, admin+"/metrics"); !strings.Contains(body, "edgeproxy_cache_writes_total") {
 		t.Errorf("no edgeproxy_cache_writes_total in the metrics:\n%s", body)
 	}
-	if _, body := fetch(t, d.address(t, "status")); !strings.Contains(body, `"held_back"`) {
+	if _, body := fetch(t, admin+"/status"); !strings.Contains(body, `"held_back"`) {
 		t.Errorf("no held_back in the status:\n%s", body)
 	}
 	for _, name := range []string{"always", "origin"} {
@@ -249,7 +265,7 @@ func TestDemoEndsWithASummaryOnASignal(t *testing.T) {
 		t.Helper()
 		folder := t.TempDir()
 		t.Setenv("TMPDIR", folder)
-		d := startLiveDemo(t.Context(), t, anyValues)
+		d := startLiveDemo(t.Context(), t)
 		if disks, err := filepath.Glob(filepath.Join(folder, "edgeproxy-demo-*", "*", "*")); err != nil || len(disks) == 0 {
 			t.Errorf("%s: the disks are not in the temporary folder: %v, %v", s, disks, err)
 		}
@@ -364,6 +380,7 @@ func TestDemoRefusesBadUsage(t *testing.T) {
 		}
 	}
 	f("--seconds -1: must be 0", "--seconds", "-1")
+	f("--warm-up -1s: must be 0s", "--warm-up", "-1s")
 	f("invalid argument", "--seconds", "soon")
 	f("unexpected argument", "now")
 	f("unknown flag", "--minutes", "1")

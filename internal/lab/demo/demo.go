@@ -16,8 +16,9 @@ const requestsPerSecond = 1000
 // Counts is what a proxy has done since its start, by its own counters. Those of
 // one Counts may disagree by the requests under way when they were read.
 type Counts struct {
-	Requests int64   // answered, errors included
-	HitRatio float64 // hits among all requests but errors, in [0, 1]
+	Requests int64 // answered, errors included
+	Hits     int64 // answered from the cache, also stale or after validation
+	Errors   int64 // answered by an error of the proxy
 
 	// Writes counts the bodies that landed in the cache, WriteBytes their bytes.
 	Writes, WriteBytes int64
@@ -35,6 +36,25 @@ type Counts struct {
 	MaxBytes, MaxDiskBytes int64 // bounds of memory and disk
 }
 
+// since returns what has been counted since earlier counts of the same proxy.
+func (c Counts) since(e Counts) Counts {
+	return Counts{
+		Requests: c.Requests - e.Requests, Hits: c.Hits - e.Hits, Errors: c.Errors - e.Errors,
+		Writes: c.Writes - e.Writes, WriteBytes: c.WriteBytes - e.WriteBytes, DiskBytes: c.DiskBytes - e.DiskBytes, Evictions: c.Evictions - e.Evictions,
+		HeldBack: c.HeldBack - e.HeldBack, Regret: c.Regret - e.Regret,
+		OriginRequests: c.OriginRequests - e.OriginRequests, OriginBytes: c.OriginBytes - e.OriginBytes,
+		MaxBytes: c.MaxBytes, MaxDiskBytes: c.MaxDiskBytes,
+	}
+}
+
+// hitRatio returns the share of hits among all requests but errors, in [0, 1].
+func (c Counts) hitRatio() float64 {
+	if n := c.Requests - c.Errors; n > 0 {
+		return float64(c.Hits) / float64(n)
+	}
+	return 0
+}
+
 // Proxy is a proxy that runs. Its methods may be called at any time, also after
 // it has stopped, and by several goroutines.
 type Proxy interface {
@@ -43,13 +63,15 @@ type Proxy interface {
 	Counts() (Counts, error) // the counts so far
 }
 
-// Options are what a Demo works with. All but Notes and Seconds are needed.
+// Options are what a Demo works with. The proxies, the origin and the writer are needed.
 type Options struct {
-	SecondHit, Always Proxy     // they differ in their policy alone; both ask Origin
-	Origin            string    // its HOST:PORT
-	Out               io.Writer // for people; never closed
-	Notes             []string  // lines for the reader about how this was started
-	Seconds           int       // the traffic ends after this long; 0 or less is when the context ends
+	SecondHit, Always Proxy         // they differ in their policy alone; both ask Origin
+	Origin            string        // its HOST:PORT
+	Out               io.Writer     // for people; never closed
+	Redraws           bool          // Out is a terminal: bars are drawn in place each second, and not only with each verdict
+	WarmUp            time.Duration // the caches are filled before the first number, for at most so long
+	Notes             []string      // lines for the reader about how this was started
+	Seconds           int           // the traffic ends after this long; 0 or less is when the context ends
 }
 
 // Demo sends requests to two proxies and says what became of them. Run it once;
@@ -58,7 +80,8 @@ type Demo struct {
 	options           Options
 	traffic           *traffic
 	secondHit, always *client
-	elapsed           time.Duration // since the traffic began
+	warm              pair          // the counts when the numbers began
+	elapsed           time.Duration // since then
 }
 
 // New returns a Demo that has not sent anything yet. It panics without proxies
@@ -77,16 +100,20 @@ func New(o Options) *Demo {
 	}
 }
 
-// Run prints what is running, then sends requests and prints a line a second,
-// until the time is over or ctx ends, neither of which is an error. An error is
-// that a proxy has failed many requests in a row, that its counts could not be
+// Run prints what is running, fills the caches, then sends requests and prints bars and verdicts, until the time is over or ctx
+// ends, neither of which is an error. An error is that a proxy has failed many requests in a row, that its counts could not be
 // read or that nothing could be printed. When Run returns, nothing of it goes on.
 func (d *Demo) Run(ctx context.Context) error {
+	defer d.secondHit.close()
+	defer d.always.close()
 	counts, err := d.counts()
 	if err != nil {
 		return err
 	}
 	if err := d.print(banner(d.options, counts)); err != nil {
+		return err
+	}
+	if err := d.warmUp(ctx); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -95,7 +122,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	var failure error
 	sending.Go(func() {
 		defer stop()
-		failure = d.send(ctx)
+		failure = d.send(ctx, pace{interval: time.Second / requestsPerSecond})
 	})
 	began := time.Now()
 	err = d.report(ctx, began)
@@ -105,6 +132,47 @@ func (d *Demo) Run(ctx context.Context) error {
 	return errors.Join(failure, err)
 }
 
+// warmUp sends requests as fast as they are answered, until both caches have had to evict, or the time for it is over.
+func (d *Demo) warmUp(ctx context.Context) error {
+	if d.options.WarmUp <= 0 {
+		return nil
+	}
+	began := time.Now()
+	sending, stop := context.WithTimeout(ctx, d.options.WarmUp)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- d.send(sending, pace{}) }()
+	err := d.untilFull(sending)
+	stop()
+	if err = errors.Join(err, <-done); err != nil || ctx.Err() != nil {
+		return err
+	}
+	if d.warm, err = d.counts(); err != nil {
+		return err
+	}
+	return d.print(warmed(time.Since(began), d.warm))
+}
+
+// fullnessEvery is how often the caches are asked whether they are full.
+const fullnessEvery = 100 * time.Millisecond
+
+// untilFull waits until both caches have evicted, or ctx ends.
+func (d *Demo) untilFull(ctx context.Context) error {
+	ticker := time.NewTicker(fullnessEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		p, err := d.counts()
+		if err != nil || p.full() {
+			return err
+		}
+	}
+}
+
 // Summarise prints what the whole run has come to. Between Run and it the
 // proxies may be stopped: then the counts no longer move.
 func (d *Demo) Summarise() error {
@@ -112,7 +180,7 @@ func (d *Demo) Summarise() error {
 	if err != nil {
 		return err
 	}
-	return d.print(summary(d.elapsed, counts, failures{
+	return d.print(summary(d.elapsed, counts.since(d.warm), failures{
 		secondHit: d.secondHit.failed, always: d.always.failed,
 		last: errors.Join(d.secondHit.last, d.always.last),
 	}))
@@ -120,10 +188,7 @@ func (d *Demo) Summarise() error {
 
 // send sends requests until ctx ends, each to both proxies at once and none
 // before both have answered the one before.
-func (d *Demo) send(ctx context.Context) error {
-	defer d.secondHit.close()
-	defer d.always.close()
-	steady := pace{interval: time.Second / requestsPerSecond}
+func (d *Demo) send(ctx context.Context, steady pace) error {
 	for steady.wait(ctx) {
 		target := d.traffic.next()
 		var other sync.WaitGroup
@@ -138,12 +203,16 @@ func (d *Demo) send(ctx context.Context) error {
 	return nil
 }
 
-// report prints a line a second. A second that nothing could be printed in, as
-// with a stopped terminal, has no line.
+// verdictEvery is the time between two verdicts, in seconds.
+const verdictEvery = 10
+
+// report prints the bars each second where they are drawn in place, and a verdict each ten seconds, with the bars elsewhere. A
+// second that nothing could be printed in, as with a stopped terminal, has none.
 func (d *Demo) report(ctx context.Context, began time.Time) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	for n := 0; ; n++ {
+	drawn := ""
+	for next := verdictEvery; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -154,17 +223,41 @@ func (d *Demo) report(ctx context.Context, began time.Time) error {
 			return err
 		}
 		elapsed := time.Since(began)
-		if err := d.print(heading(n) + line(elapsed, counts)); err != nil {
-			return err
+		seconds := int(elapsed / time.Second)
+		over := d.options.Seconds > 0 && seconds >= d.options.Seconds
+		text := ""
+		if d.options.Redraws {
+			text = erased(drawn)
 		}
-		if s := d.options.Seconds; s > 0 && elapsed/time.Second >= time.Duration(s) {
-			return nil
+		counts = counts.since(d.warm)
+		now := seconds >= next || over
+		if now {
+			text += verdict(elapsed, counts)
+			next = seconds - seconds%verdictEvery + verdictEvery
+		}
+		if now || d.options.Redraws {
+			drawn = bars(counts)
+			if d.options.Redraws {
+				drawn += "  the price: " + price(counts) + "\n"
+			}
+			text += drawn
+		}
+		if err := d.print(text); err != nil || over {
+			return err
 		}
 	}
 }
 
 // pair is the counts of both proxies at one time.
 type pair struct{ secondHit, always Counts }
+
+// since returns what both have counted since e.
+func (p pair) since(e pair) pair {
+	return pair{p.secondHit.since(e.secondHit), p.always.since(e.always)}
+}
+
+// full reports whether both have had to evict.
+func (p pair) full() bool { return p.secondHit.Evictions > 0 && p.always.Evictions > 0 }
 
 func (d *Demo) counts() (p pair, err error) {
 	if p.secondHit, err = d.options.SecondHit.Counts(); err != nil {
@@ -177,6 +270,9 @@ func (d *Demo) counts() (p pair, err error) {
 }
 
 func (d *Demo) print(text string) error {
+	if text == "" {
+		return nil
+	}
 	if _, err := io.WriteString(d.options.Out, text); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}

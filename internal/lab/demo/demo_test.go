@@ -146,53 +146,108 @@ func TestRunReportsWhatItCannotReadOrPrint(t *testing.T) {
 	f("output", Options{SecondHit: good, Always: good, Out: &brokenWriter{}}, errPipe)
 }
 
-func TestReportPrintsALineASecond(t *testing.T) {
+func TestReportPrintsAVerdictEachTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		d := New(Options{SecondHit: &fakeProxy{}, Always: &fakeProxy{}, Out: &out, Seconds: 45})
-		begun := time.Now()
-		if err := d.report(t.Context(), begun); err != nil {
-			t.Fatal(err)
-		}
-		if got := time.Since(begun); got != 45*time.Second {
-			t.Errorf("the report took %v, want 45s", got)
-		}
-		text := out.String()
-		if got := strings.Count(text, "  0.0 %   0.0 %  "); got != 45 {
-			t.Errorf("got %d lines of values, want 45:\n%s", got, text)
-		}
-		if got := strings.Count(text, "requests"); got != 3 {
-			t.Errorf("got %d headings, want 3:\n%s", got, text)
-		}
-		for _, at := range []string{"\n    0:01 ", "\n    0:20 ", "\n    0:45 "} {
-			if strings.Count(text, at) != 1 {
-				t.Errorf("want one line for %q in:\n%s", at, text)
+		f := func(redraws bool, verdicts, drawn, erasures int) {
+			t.Helper()
+			var out bytes.Buffer
+			d := New(Options{SecondHit: &fakeProxy{}, Always: &fakeProxy{}, Out: &out, Seconds: 45, Redraws: redraws})
+			begun := time.Now()
+			if err := d.report(t.Context(), begun); err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Since(begun); got != 45*time.Second {
+				t.Errorf("the report took %v, want 45s", got)
+			}
+			text := out.String()
+			for _, at := range []string{"  0:10  ", "  0:20  ", "  0:40  ", "  0:45  "} {
+				if strings.Count(text, at) != 1 {
+					t.Errorf("want one verdict at%sin:\n%s", at, text)
+				}
+			}
+			got := []int{strings.Count(text, "avoided."), strings.Count(text, "written to disk"), strings.Count(text, "\x1b[4A\x1b[J")}
+			if diff := cmp.Diff([]int{verdicts, drawn, erasures}, got); diff != "" {
+				t.Errorf("redraws %v: verdicts, bars and erasures (-want +got):\n%s", redraws, diff)
 			}
 		}
+		f(false, 5, 5, 0)
+		f(true, 5, 45, 44)
 	})
 }
 
 func TestReportEndsWithItsContextOrItsReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
 		defer cancel()
 		var out bytes.Buffer
 		d := New(Options{SecondHit: &fakeProxy{}, Always: &fakeProxy{}, Out: &out})
 		if err := d.report(ctx, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Count(out.String(), "0:0"); got != 2 {
-			t.Errorf("got %d lines in 2.5 s, want 2:\n%s", got, out.String())
+		if got := strings.Count(out.String(), "avoided."); got != 2 {
+			t.Errorf("got %d verdicts in 25 s, want 2:\n%s", got, out.String())
 		}
-		d = New(Options{SecondHit: &fakeProxy{}, Always: &fakeProxy{}, Out: &brokenWriter{left: 3}})
+		d = New(Options{SecondHit: &fakeProxy{}, Always: &fakeProxy{}, Out: &brokenWriter{left: 3}, Redraws: true})
 		begun := time.Now()
 		if err := d.report(t.Context(), begun); !errors.Is(err, errPipe) {
 			t.Errorf("got %v, want %v", err, errPipe)
 		}
 		if got := time.Since(begun); got != 4*time.Second {
-			t.Errorf("the fourth line failed after %v, want 4s", got)
+			t.Errorf("the fourth time failed after %v, want 4s", got)
 		}
 	})
+}
+
+// The demo's first numbers were of empty caches, where what stores everything looks best.
+func TestTheFirstNumbersWereOfEmptyCaches(t *testing.T) {
+	address := serve(t, &fasthttp.Server{Handler: answerObject})
+	f := func(name string, fills bool, warmUp time.Duration, want string) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p := &fillingProxy{fakeProxy: fakeProxy{address: address}, fills: fills, stop: cancel}
+		d := New(Options{SecondHit: p, Always: &fakeProxy{address: address, counts: Counts{Evictions: 1, Writes: 100}}, Out: p, WarmUp: warmUp})
+		if err := d.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Summarise(); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{want, "  cache writes                  7              0\n"} {
+			if !strings.Contains(p.out.String(), want) {
+				t.Errorf("%s: no %q in:\n%s", name, want, p.out.String())
+			}
+		}
+	}
+	f("full", true, time.Hour, "\nBoth caches are full, after ")
+	f("the time is over", false, 3*fullnessEvery, "\nThe caches are not full yet, after ")
+}
+
+// fillingProxy is a proxy with its reader. It has written 1000 bodies before the numbers begin and 7 since, and stops the demo then.
+type fillingProxy struct {
+	fakeProxy
+	fills, begun bool
+	out          bytes.Buffer
+	stop         func()
+}
+
+func (p *fillingProxy) Counts() (Counts, error) {
+	c := Counts{Writes: 1000}
+	if p.fills {
+		c.Evictions = 1
+	}
+	if p.begun {
+		c.Writes += 7
+	}
+	return c, nil
+}
+
+func (p *fillingProxy) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), "All numbers begin now.") {
+		p.begun = true
+		p.stop()
+	}
+	return p.out.Write(b)
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -9,30 +10,37 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// linesPerHeading keeps the names of the columns in sight.
-const linesPerHeading = 20
-
 // banner says what is running and where to look.
 func banner(o Options, p pair) string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "edgeproxy demo: a proxy that stores on the second sighting, beside one that always stores\n\n")
-	_, _ = fmt.Fprintf(&b, "  proxy       http://%s  (policy second-hit, %s)\n", o.SecondHit.Address(), sizes(p.secondHit))
-	_, _ = fmt.Fprintf(&b, "  metrics     http://%s/metrics\n", o.SecondHit.Admin())
-	_, _ = fmt.Fprintf(&b, "  status      http://%s/status\n", o.SecondHit.Admin())
-	_, _ = fmt.Fprintf(&b, "  always      http://%s  (policy always, %s; status http://%s/status)\n",
-		o.Always.Address(), sizes(p.always), o.Always.Admin())
+	_, _ = fmt.Fprintf(&b, "edgeproxy demo: what a cache writes that stores on the second request, beside one that stores everything\n\n")
+	_, _ = fmt.Fprintf(&b, "  dashboard   http://%s/\n", o.SecondHit.Admin())
+	_, _ = fmt.Fprintf(&b, "  edgeproxy   http://%s   ask three times and see Cache-Status change: curl -sD- -o /dev/null http://%s/mine\n",
+		o.SecondHit.Address(), o.SecondHit.Address())
+	_, _ = fmt.Fprintf(&b, "  always      http://%s   the same program with the policy always; its dashboard: http://%s/\n", o.Always.Address(), o.Always.Admin())
 	_, _ = fmt.Fprintf(&b, "  origin      http://%s\n\n", o.Origin)
 	for _, note := range o.Notes {
 		_, _ = fmt.Fprintf(&b, "%s\n", note)
 	}
-	_, _ = fmt.Fprintf(&b, "Both get the same %s requests a second. Ask thrice for something of your own, and see Cache-Status change:\n", humanize.Comma(requestsPerSecond))
-	_, _ = fmt.Fprintf(&b, "  curl -s -o /dev/null -D - http://%s/mine\n", o.SecondHit.Address())
+	_, _ = fmt.Fprintf(&b, "Both have %s and get the same %s requests a second. ", sizes(p.secondHit), humanize.Comma(requestsPerSecond))
 	if o.Seconds > 0 {
 		_, _ = fmt.Fprintf(&b, "It ends after %d s, or by Ctrl-C before, with a summary.\n", o.Seconds)
 	} else {
 		b.WriteString("Ctrl-C ends it, with a summary.\n")
 	}
+	if o.WarmUp > 0 {
+		_, _ = fmt.Fprintf(&b, "First both caches are filled, for at most %s.\n", o.WarmUp)
+	}
 	return b.String()
+}
+
+// warmed says that the numbers begin.
+func warmed(took time.Duration, p pair) string {
+	state := "Both caches are full"
+	if !p.full() {
+		state = "The caches are not full yet"
+	}
+	return fmt.Sprintf("%s, after %s requests in %s. All numbers begin now.\n\n", state, humanize.Comma(p.secondHit.Requests), took.Round(100*time.Millisecond))
 }
 
 // sizes says how large a cache is.
@@ -40,30 +48,57 @@ func sizes(c Counts) string {
 	return fmt.Sprintf("%s of memory before %s of disk", bytesText(c.MaxBytes), bytesText(c.MaxDiskBytes))
 }
 
-// The columns, all right-aligned: names in two lines, then lines of values, which
-// count from the start. They are wide enough for a day.
-const columns = "%8s %12s  %7s %7s  %10s %10s %8s %10s  %10s %10s  %10s\n"
+// barWidth is the length of the longest bar, in characters.
+const barWidth = 32
 
-// heading returns the names of the columns where line number n, from 0, wants
-// them above it.
-func heading(n int) string {
-	if n%linesPerHeading != 0 {
-		return ""
+// bars draws what both have written to their disks. The scale doubles when always has reached its end.
+func bars(p pair) string {
+	scale := int64(1 << 20)
+	for scale < max(p.always.DiskBytes, p.secondHit.DiskBytes) {
+		scale *= 2
 	}
-	return "\n" +
-		fmt.Sprintf(columns, "", "", "hit", "under", "cache", "under", "writes", "bytes", "to the", "under", "origin") +
-		fmt.Sprintf(columns, "time", "requests", "ratio", "always", "writes", "always", "saved", "saved", "disk", "always", "extra")
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "  %-10s %*s %9s %10s\n", "", -barWidth, "written to disk", "bytes", "writes")
+	for _, row := range [...]struct {
+		name string
+		c    Counts
+	}{{"edgeproxy", p.secondHit}, {"always", p.always}} {
+		_, _ = fmt.Fprintf(&b, "  %-10s %s %9s %10s\n", row.name, bar(float64(row.c.DiskBytes)/float64(scale)), bytesText(row.c.DiskBytes), humanize.Comma(row.c.Writes))
+	}
+	return b.String()
 }
 
-// line returns the values of one moment.
-func line(elapsed time.Duration, p pair) string {
-	return fmt.Sprintf(columns,
-		clock(elapsed), humanize.Comma(p.secondHit.Requests),
-		percent(p.secondHit.HitRatio), percent(p.always.HitRatio),
-		humanize.Comma(p.secondHit.Writes), humanize.Comma(p.always.Writes),
-		percent(saved(p.secondHit.Writes, p.always.Writes)), bytesText(p.always.WriteBytes-p.secondHit.WriteBytes),
-		bytesText(p.secondHit.DiskBytes), bytesText(p.always.DiskBytes),
-		signed(p.secondHit.OriginRequests-p.always.OriginRequests))
+// eighths are the last character of a bar, by the eighths of it that are filled.
+var eighths = [...]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+
+// bar draws a share of the longest bar, in [0, 1], and pads it with spaces.
+func bar(share float64) string {
+	n := int(math.Round(max(share, 0) * barWidth * 8))
+	text := strings.Repeat("█", n/8) + eighths[n%8]
+	return text + strings.Repeat(" ", max(barWidth-(n+7)/8, 0))
+}
+
+// erased moves the cursor to the beginning of what was drawn last, and erases it.
+func erased(drawn string) string {
+	if drawn == "" {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dA\x1b[J", strings.Count(drawn, "\n"))
+}
+
+// verdict says in one line what was saved until now, and the price.
+func verdict(elapsed time.Duration, p pair) string {
+	return fmt.Sprintf("%6s  %s of the bytes and %s of the writes to the disk avoided. The price: %s.\n", clock(elapsed),
+		percent(saved(p.secondHit.DiskBytes, p.always.DiskBytes)), percent(saved(p.secondHit.Writes, p.always.Writes)), price(p))
+}
+
+// price says how many requests the origin got more or fewer, and how many were hits.
+func price(p pair) string {
+	less, than := saved(p.secondHit.OriginRequests, p.always.OriginRequests), "fewer"
+	if less < 0 {
+		less, than = -less, "more"
+	}
+	return fmt.Sprintf("%s %s requests to the origin; hit ratio %s beside %s", percent(less), than, percent(p.secondHit.hitRatio()), percent(p.always.hitRatio()))
 }
 
 // failures is what the clients saw fail.
@@ -81,7 +116,7 @@ func summary(elapsed time.Duration, p pair, f failures) string {
 		b.WriteString(tableRow("failed requests", strconv.Itoa(f.secondHit), strconv.Itoa(f.always)))
 		_, _ = fmt.Fprintf(&b, "\nThe last failure: %s\n", strings.ReplaceAll(f.last.Error(), "\n", "; "))
 	}
-	b.WriteString("\n" + verdict(p))
+	b.WriteString("\n" + result(p))
 	return b.String()
 }
 
@@ -90,7 +125,7 @@ func table(p pair) string {
 	a, z := p.secondHit, p.always
 	return tableRow("", "second-hit", "always") +
 		tableRow("requests", humanize.Comma(a.Requests), humanize.Comma(z.Requests)) +
-		tableRow("hit ratio", percent(a.HitRatio), percent(z.HitRatio)) +
+		tableRow("hit ratio", percent(a.hitRatio()), percent(z.hitRatio())) +
 		tableRow("cache writes", humanize.Comma(a.Writes), humanize.Comma(z.Writes)) +
 		tableRow("bytes written", bytesText(a.WriteBytes), bytesText(z.WriteBytes)) +
 		tableRow("written to disk", bytesText(a.DiskBytes), bytesText(z.DiskBytes)) +
@@ -103,9 +138,9 @@ func tableRow(name, secondHit, always string) string {
 	return fmt.Sprintf("  %-16s %14s %14s\n", name, secondHit, always)
 }
 
-// verdict says what was saved and what that cost. The responses held back stand
+// result says what was saved and what that cost. The responses held back stand
 // beside the regret, never alone: they are not the saving.
-func verdict(p pair) string {
+func result(p pair) string {
 	a, z := p.secondHit, p.always
 	return fmt.Sprintf("  saved      %s cache writes (%s) and %s (%s)\n",
 		humanize.Comma(z.Writes-a.Writes), percent(saved(a.Writes, z.Writes)),

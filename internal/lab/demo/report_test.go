@@ -12,48 +12,62 @@ import (
 func somePair() pair {
 	return pair{
 		secondHit: Counts{
-			Requests: 30_002, HitRatio: 0.487, Writes: 2909, WriteBytes: 46 << 20, DiskBytes: 48 << 20, Evictions: 833,
+			Requests: 30_012, Errors: 10, Hits: 14_611, Writes: 2909, WriteBytes: 46 << 20, DiskBytes: 48 << 20, Evictions: 833,
 			HeldBack: 12_493, Regret: 1010, OriginRequests: 15_402, OriginBytes: 247 << 20, MaxBytes: 8 << 20, MaxDiskBytes: 32 << 20,
 		},
 		always: Counts{
-			Requests: 30_003, HitRatio: 0.502, Writes: 14_946, WriteBytes: 244 << 20, DiskBytes: 258 << 20, Evictions: 12_615,
+			Requests: 30_003, Hits: 15_062, Writes: 14_946, WriteBytes: 244 << 20, DiskBytes: 258 << 20, Evictions: 12_615,
 			OriginRequests: 14_946, OriginBytes: 244 << 20, MaxBytes: 8 << 20, MaxDiskBytes: 32 << 20,
 		},
 	}
 }
 
-func TestLineShowsTheCounts(t *testing.T) {
-	want := "    0:30       30,002   48.7 %  50.2 %       2,909     14,946   80.5 %    198 MiB      48 MiB    258 MiB        +456\n"
-	if diff := cmp.Diff(want, line(30*time.Second, somePair())); diff != "" {
-		t.Errorf("line (-want +got):\n%s", diff)
+func TestBarsGrowWithWhatWasWritten(t *testing.T) {
+	f := func(secondHit, always int64, want ...string) {
+		t.Helper()
+		got := bars(pair{Counts{DiskBytes: secondHit, Writes: 12}, Counts{DiskBytes: always, Writes: 3456}})
+		lines := append([]string{"             written to disk                      bytes     writes\n"}, want...)
+		if diff := cmp.Diff(strings.Join(lines, ""), got); diff != "" {
+			t.Errorf("%d and %d bytes (-want +got):\n%s", secondHit, always, diff)
+		}
 	}
-	want = "    0:00            0    0.0 %   0.0 %           0          0    0.0 %        0 B         0 B        0 B           0\n"
-	if diff := cmp.Diff(want, line(0, pair{})); diff != "" {
-		t.Errorf("line before the first request (-want +got):\n%s", diff)
+	f(0, 0, "  edgeproxy                                         0 B         12\n", "  always                                            0 B      3,456\n")
+	f(1<<17, 1<<20, "  edgeproxy  ████                               128 KiB         12\n", "  always     ████████████████████████████████   1.0 MiB      3,456\n")
+	// The scale doubles.
+	f(1<<14, 1<<20+1<<14, "  edgeproxy  ▎                                   16 KiB         12\n", "  always     ████████████████▎                  1.0 MiB      3,456\n")
+	f(3<<20, 1<<20, "  edgeproxy  ████████████████████████           3.0 MiB         12\n", "  always     ████████                           1.0 MiB      3,456\n")
+}
+
+func TestVerdict(t *testing.T) {
+	f := func(elapsed time.Duration, p pair, want string) {
+		t.Helper()
+		if diff := cmp.Diff(want, verdict(elapsed, p)); diff != "" {
+			t.Errorf("verdict (-want +got):\n%s", diff)
+		}
 	}
-	want = " 1:00:05       30,003   50.2 %  48.7 %      14,946      2,909 -413.8 %   -198 MiB     258 MiB     48 MiB        -456\n"
-	if diff := cmp.Diff(want, line(time.Hour+5*time.Second, pair{somePair().always, somePair().secondHit})); diff != "" {
-		t.Errorf("line of a loss (-want +got):\n%s", diff)
+	f(30*time.Second, somePair(),
+		"  0:30  81.4 % of the bytes and 80.5 % of the writes to the disk avoided. The price: 3.1 % more requests to the origin; hit ratio 48.7 % beside 50.2 %.\n")
+	f(time.Hour+5*time.Second, pair{somePair().always, somePair().secondHit},
+		"1:00:05  -437.5 % of the bytes and -413.8 % of the writes to the disk avoided. The price: 3.0 % fewer requests to the origin; hit ratio 50.2 % beside 48.7 %.\n")
+	f(0, pair{}, "  0:00  0.0 % of the bytes and 0.0 % of the writes to the disk avoided. The price: 0.0 % fewer requests to the origin; hit ratio 0.0 % beside 0.0 %.\n")
+}
+
+func TestCountsSinceAnEarlierTime(t *testing.T) {
+	p := somePair()
+	if diff := cmp.Diff(pair{Counts{MaxBytes: 8 << 20, MaxDiskBytes: 32 << 20}, Counts{MaxBytes: 8 << 20, MaxDiskBytes: 32 << 20}}, p.since(p), cmp.AllowUnexported(pair{})); diff != "" {
+		t.Errorf("something is counted since now (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(p, p.since(pair{}), cmp.AllowUnexported(pair{})); diff != "" {
+		t.Errorf("since the start (-want +got):\n%s", diff)
 	}
 }
 
-func TestHeadingStandsAboveItsColumnsEveryTwentyLines(t *testing.T) {
-	for n := range 3 * linesPerHeading {
-		got := heading(n)
-		if want := n%linesPerHeading == 0; (got != "") != want {
-			t.Errorf("line %d: got a heading: %v, want %v", n, got != "", want)
-		}
+func TestWarmedSaysWhetherTheCachesAreFull(t *testing.T) {
+	if got, want := warmed(6512*time.Millisecond, somePair()), "Both caches are full, after 30,012 requests in 6.5s. All numbers begin now.\n\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	// A day of requests, and sizes and differences of the widest kind.
-	long := pair{
-		Counts{Requests: 86_400_000, HitRatio: 1, Writes: 43_200_000, WriteBytes: 1023 << 30, DiskBytes: 1023 << 30, OriginRequests: 9_999_999},
-		Counts{Requests: 86_400_000, HitRatio: 1, Writes: 43_200_000},
-	}
-	want := len(line(0, pair{}))
-	for _, text := range append(strings.SplitAfter(heading(0), "\n")[1:3], line(24*time.Hour, long), line(time.Minute, somePair())) {
-		if len(text) != want {
-			t.Errorf("a line of %d bytes, want %d like all:\n%s", len(text), want, text)
-		}
+	if got, want := warmed(time.Second, pair{}), "The caches are not full yet, after 0 requests in 1s. All numbers begin now.\n\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -62,7 +76,7 @@ func TestSummarySaysWhatWasSavedAndThePrice(t *testing.T) {
 After 0:30:
 
                        second-hit         always
-  requests                 30,002         30,003
+  requests                 30,012         30,003
   hit ratio                48.7 %         50.2 %
   cache writes              2,909         14,946
   bytes written            46 MiB        244 MiB
@@ -94,7 +108,7 @@ func TestSummaryShowsFailures(t *testing.T) {
 func TestSummaryOfAGainAtTheOrigin(t *testing.T) {
 	p := somePair()
 	p.secondHit.OriginRequests, p.secondHit.OriginBytes = 14_000, 200<<20
-	if got, want := verdict(p), "the price  -946 origin requests and -44 MiB from the origin"; !strings.Contains(got, want) {
+	if got, want := result(p), "the price  -946 origin requests and -44 MiB from the origin"; !strings.Contains(got, want) {
 		t.Errorf("no %q in:\n%s", want, got)
 	}
 }
@@ -116,14 +130,13 @@ func TestBannerNamesEveryAddress(t *testing.T) {
 		}
 	}
 	f(0,
-		"  proxy       http://127.0.0.1:1001  (policy second-hit, 8.0 MiB of memory before 32 MiB of disk)",
-		"  metrics     http://127.0.0.1:1002/metrics",
-		"  status      http://127.0.0.1:1002/status",
-		"  always      http://127.0.0.1:1003  (policy always, 8.0 MiB of memory before 32 MiB of disk; status http://127.0.0.1:1004/status)",
+		"  dashboard   http://127.0.0.1:1002/",
+		"  edgeproxy   http://127.0.0.1:1001   ask three times and see Cache-Status change: curl -sD- -o /dev/null http://127.0.0.1:1001/mine",
+		"  always      http://127.0.0.1:1003   the same program with the policy always; its dashboard: http://127.0.0.1:1004/",
 		"  origin      http://127.0.0.1:1005",
 		"127.0.0.1:8080 is taken.",
-		"  curl -s -o /dev/null -D - http://127.0.0.1:1001/mine",
-		"Ctrl-C ends it, with a summary.",
+		"Both have 8.0 MiB of memory before 32 MiB of disk and get the same 1,000 requests a second. Ctrl-C ends it, with a summary.",
 	)
-	f(7, "It ends after 7 s, or by Ctrl-C before, with a summary.")
+	o.WarmUp = 20 * time.Second
+	f(7, "It ends after 7 s, or by Ctrl-C before, with a summary.", "First both caches are filled, for at most 20s.")
 }

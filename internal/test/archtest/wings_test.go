@@ -53,7 +53,7 @@ func modules() map[string][]string {
 		"github.com/gaissmai/bart":                {"internal/http/forwarded"},
 		"github.com/goccy/go-yaml":                {"config"},
 		"github.com/klauspost/compress":           {"internal/lab/trace", "internal/proxy/compress"},
-		"github.com/mattn/go-isatty":              {"internal/lab/simulate", "loadtest"},
+		"github.com/mattn/go-isatty":              {"cmd/edgeproxy", "internal/lab/simulate", "loadtest"},
 		"github.com/mholt/acmez/v3":               {"internal/front/acme"},
 		"github.com/molecule-man/go-brrr":         {"internal/proxy/compress"},
 		"github.com/pires/go-proxyproto":          {"internal/front/listen"},
