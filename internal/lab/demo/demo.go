@@ -147,11 +147,20 @@ func (d *Demo) warmUp(ctx context.Context) error {
 	if err = errors.Join(err, <-done); err != nil || ctx.Err() != nil {
 		return err
 	}
+	// What waits to be written to a disk is not part of the numbers.
+	settling, stop := context.WithTimeout(ctx, settleFor)
+	defer stop()
+	if err := d.send(settling, pace{interval: time.Second / requestsPerSecond}); err != nil || ctx.Err() != nil {
+		return err
+	}
 	if d.warm, err = d.counts(); err != nil {
 		return err
 	}
 	return d.print(warmed(time.Since(began), d.warm))
 }
+
+// settleFor is how long requests come at their usual pace before the numbers begin.
+const settleFor = time.Second
 
 // fullnessEvery is how often the caches are asked whether they are full.
 const fullnessEvery = 100 * time.Millisecond

@@ -48,7 +48,7 @@ func modules() map[string][]string {
 		"github.com/coreos/go-systemd/v22":        {"internal/edge/internal/supervisor", "internal/front/listen"},
 		"github.com/dgraph-io/ristretto/v2":       {"internal/cache"},
 		"github.com/dunglas/httpsfv":              {"internal/front/http2", "internal/http/rfc9111"},
-		"github.com/dustin/go-humanize":           {"cmd/edgeproxy", "config", "internal/lab/demo", "internal/lab/simulate", "internal/lab/trace", "loadtest", "test/proofs"},
+		"github.com/dustin/go-humanize":           {"cmd/edgeproxy", "config", "internal/lab/demo", "internal/lab/simulate", "internal/lab/trace", "loadtest", "loadtest/chart", "test/proofs"},
 		"github.com/fsnotify/fsnotify":            {"internal/edge/internal/watch"},
 		"github.com/gaissmai/bart":                {"internal/http/forwarded"},
 		"github.com/goccy/go-yaml":                {"config"},
