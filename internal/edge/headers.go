@@ -7,14 +7,13 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/fieldrules"
 )
 
 // headerRules returns a route's header rules. Its error joins a
 // *field.RuleError for each fault of the first bad section: request, response, own.
 func headerRules(h config.Headers) (request, response, generated fieldrules.Rules, err error) {
-	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Only, h.Request.Set); err != nil {
+	if request, err = fieldrules.ForRequests(h.Request.Remove, h.Request.Only, h.Request.Set); err != nil {
 		return request, response, generated, fmt.Errorf("headers.request: %w", err)
 	}
 	if response, err = fieldrules.ForResponses(h.Response.Remove, h.Response.Set); err != nil {
@@ -39,7 +38,7 @@ func generatedRules(c *config.Config) fieldrules.Rules {
 // headerFaults checks the top-level header rules, and the effective ones of each route.
 func headerFaults(c *config.Config) (faults config.Errors) {
 	top := c.Headers
-	_, err := proxy.RequestRules(top.Request.Remove, top.Request.Only, top.Request.Set)
+	_, err := fieldrules.ForRequests(top.Request.Remove, top.Request.Only, top.Request.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.request", top.Request.Remove, top.Request.Remove, top.Request.Only, err)...)
 	_, err = fieldrules.ForResponses(top.Response.Remove, top.Response.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response.Remove, top.Response.Remove, nil, err)...)
@@ -47,7 +46,7 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 	faults = append(faults, headerFaultsAt(c, "", "headers.generated", nil, nil, nil, err)...)
 	for i := range c.Routes {
 		r, at := &c.Routes[i], fmt.Sprintf("routes[%d].", i)
-		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Only, r.Headers.Request.Set)
+		request, err := fieldrules.ForRequests(r.Headers.Request.Remove, r.Headers.Request.Only, r.Headers.Request.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request.Remove, top.Request.Remove, r.Headers.Request.Only, err)...)
 		_, err = fieldrules.ForResponses(r.Headers.Response.Remove, r.Headers.Response.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response.Remove, top.Response.Remove, nil, err)...)

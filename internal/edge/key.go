@@ -6,8 +6,8 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/fieldrules"
 )
 
 // keyFaults checks the top-level key rules and, if they are valid, the effective
@@ -36,7 +36,7 @@ func keyFaultsAt(c *config.Config, path string, k cachekey.Options) (faults conf
 		faults = append(faults, c.Fault(at, "must be "+e.Want))
 	}
 	for i, name := range k.Headers {
-		if field.ValidName(name) && !proxy.KeyableHeader(field.Canonical(name)) {
+		if field.ValidName(name) && !fieldrules.Keyable(field.Canonical(name)) {
 			faults = append(faults, c.Fault(fmt.Sprintf("%s.headers[%d]", path, i),
 				"must be a field that reaches the origin as the client sent it"))
 		}

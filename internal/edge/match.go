@@ -7,7 +7,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/routing"
 )
 
@@ -49,7 +49,7 @@ func valueMatches(values map[string]string, named func(string) string) (out []ro
 func matchFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		for _, name := range slices.Sorted(maps.Keys(r.Match.Headers)) {
-			if !proxy.KeyableHeader(field.Canonical(name)) {
+			if !fieldrules.Keyable(field.Canonical(name)) {
 				faults = append(faults, c.Fault(fmt.Sprintf("routes[%d].match.headers.%s", i, name), "must be a field that reaches the origin as the client sent it"))
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy/internal/flight"
 	"edgeproxy/internal/proxy/internal/queryrules"
+	"edgeproxy/internal/route/fieldrules"
 )
 
 // inflight is the fetching side of a flight; reader is the other one.
@@ -207,7 +208,7 @@ func (j *job) variant(baseName []byte, names []string) []byte {
 func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	drop := dropNone
 	if keep {
-		drop, x.onResult = dropRangeAndConditions, true
+		drop, x.onResult = fieldrules.RangeOrCondition, true
 	}
 	f := p.acquireFill()
 	j := &f.job

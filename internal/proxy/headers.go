@@ -239,42 +239,4 @@ func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
 	r.Trailers = func() field.List { return u.trailers }
 }
 
-// framing names what is ours to say to the origin. name is hyphenated.
-func framing(name string) bool {
-	switch name {
-	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via", headerCDNLoop:
-		return true
-	}
-	return false
-}
-
-// ours names the fields that say of a request what we say ourselves. name is hyphenated.
-func ours(name string) bool {
-	switch name {
-	case "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto":
-		return true
-	}
-	return false
-}
-
-// isWrittenByUs names the request fields that origins get from us, not from the
-// client. A response that varies on one cannot be selected by a later request.
-func isWrittenByUs(name string) bool {
-	name = field.Hyphenated(name)
-	return ours(name) || framing(name)
-}
-
-// dropRangeAndConditions drops what may not reach the origin when the response may be stored
-// or shared: Range and conditions are evaluated on the result.
-func dropRangeAndConditions(name string) bool {
-	switch name {
-	case "Range", "If-Range", "If-None-Match", "If-Modified-Since":
-		return true
-	}
-	return false
-}
-
-// precondition names the conditions that only the origin may evaluate.
-func precondition(name string) bool { return name == "If-Match" || name == "If-Unmodified-Since" }
-
 func dropNone(string) bool { return false }

@@ -13,6 +13,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy/internal/queryrules"
+	"edgeproxy/internal/route/fieldrules"
 )
 
 // outcome is what is known of an origin's response once its header is here. The readers of a
@@ -199,7 +200,7 @@ func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cac
 	if star {
 		return nil
 	}
-	if slices.ContainsFunc(names, isWrittenByUs) || slices.ContainsFunc(names, j.route.Request.Unselectable) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
+	if slices.ContainsFunc(names, fieldrules.WrittenByProxy) || slices.ContainsFunc(names, j.route.Request.Unselectable) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
 		return nil
 	}
 	var home keying
@@ -331,6 +332,6 @@ func (f *fill) speaksForAll(name string, vary []string) bool {
 		return true
 	}
 	r := f.route
-	return isWrittenByUs(name) || forwarded.Overrides(name) || r.Request.Value(name) != nil || r.Key.Reads(name) || r.GoesBy(name) ||
+	return fieldrules.WrittenByProxy(name) || forwarded.Overrides(name) || r.Request.Value(name) != nil || r.Key.Reads(name) || r.GoesBy(name) ||
 		slices.Contains(f.selects, name) || slices.Contains(vary, name)
 }

@@ -6,7 +6,6 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/purge"
-	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy/internal/queryrules"
@@ -120,12 +119,6 @@ func addResource(all []purge.URL, u purge.URL) []purge.URL {
 		return all
 	}
 	return append(all, u)
-}
-
-// KeyableHeader reports whether the request field of this canonical name reaches
-// origins as the client sent it, so that a rule may select by it.
-func KeyableHeader(name string) bool {
-	return !isWrittenByUs(name) && !rfc9111.HopByHop(name) && !dropRangeAndConditions(name) && !precondition(name)
 }
 
 // What follows finds a response by a query that means the same as its own

@@ -9,6 +9,7 @@ import (
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/fieldrules"
 )
 
 // This file decides which of a client's fields reach the origin, and in which form. Keys are
@@ -107,7 +108,7 @@ func (x *routed) notForwarded(name string) bool {
 		return true
 	default:
 		usual := field.Hyphenated(name)
-		if rfc9111.HopByHop(usual) || framing(usual) || x.overrides(name, usual) || usual != name && x.unusual(name) {
+		if rfc9111.HopByHop(usual) || fieldrules.Framing(usual) || x.overrides(name, usual) || usual != name && x.unusual(name) {
 			return true
 		}
 	}
@@ -124,7 +125,7 @@ func (x *routed) overrides(name, usual string) bool {
 	switch {
 	case !forwarded.Overrides(usual):
 		return false
-	case ours(usual):
+	case fieldrules.AboutClient(usual):
 		return true
 	case x.route.Key.Reads(name):
 		return false

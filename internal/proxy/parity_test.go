@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/test/testkit"
 )
@@ -87,7 +88,7 @@ func (c *parityCase) check(t *testing.T) (shared bool) {
 	if string(a.forwarded()) != string(b.forwarded()) {
 		t.Errorf("%s\none key, and the targets %q and %q", c, a.forwarded(), b.forwarded())
 	}
-	sentA, sentB := a.endToEndFields(dropRangeAndConditions), b.endToEndFields(dropRangeAndConditions)
+	sentA, sentB := a.endToEndFields(fieldrules.RangeOrCondition), b.endToEndFields(fieldrules.RangeOrCondition)
 	names := slices.Clone(c.vary)
 	for _, name := range parityNames {
 		if canonical := field.Canonical(name); canonical != "Cookie" && c.key.Reads(canonical) {
@@ -250,13 +251,13 @@ func (r *recipe) parityCase() *parityCase {
 	c.route.UnusualNames = r.below(4) == 1
 	c.route.AnyLanguageOrder = r.below(2) == 1
 	if r.below(3) == 1 {
-		if c.route.Request, err = RequestRules([]string{"X-Debug", "X-D*"}, nil, map[string]string{"X-Edge": "1"}); err != nil {
+		if c.route.Request, err = fieldrules.ForRequests([]string{"X-Debug", "X-D*"}, nil, map[string]string{"X-Edge": "1"}); err != nil {
 			panic(err)
 		}
 	}
 	var vary field.List
 	for _, name := range r.some(parityNames, 4) {
-		if !isWrittenByUs(field.Canonical(name)) {
+		if !fieldrules.WrittenByProxy(field.Canonical(name)) {
 			vary.Add("Vary", name)
 		}
 	}

@@ -25,7 +25,7 @@ import (
 type Route struct {
 	// Name is unique; it labels metrics and log lines.
 	Name string
-	// Match are the requests that it is for. KeyableHeader reports the names of its Fields. With any, and
+	// Match are the requests that it is for. fieldrules.Keyable reports the names of its Fields. With any, and
 	// with a Query that Key drops, responses that the route stores are found by it alone. With either,
 	// NoVarySearch is off: its rules are of all routes that share a path.
 	routing.Match
@@ -49,7 +49,7 @@ type Route struct {
 	HostHeader string
 	Rule       admission.Rule
 	// Caching is what is stored, under which key, and for how long. Its SliceBytes are at most MaxObjectBytes of the Proxy, and its Key
-	// may name fields that KeyableHeader reports.
+	// may name fields that fieldrules.Keyable reports.
 	setting.Caching
 	// AnyLanguageOrder says that the order in Accept-Language does not count. It has no
 	// meaning of its own (RFC 9110 section 12.5.4), but some origins take it for one.
@@ -57,7 +57,7 @@ type Route struct {
 	// Request are the rules for the fields of requests. They apply to what is forwarded, and
 	// so to what is keyed. Range, conditions and Cache-Control are read before. Response are
 	// the rules for responses of the origin, which apply before anything else reads them.
-	// They are made by RequestRules and fieldrules.ForResponses.
+	// They are made by fieldrules.ForRequests and fieldrules.ForResponses.
 	Request, Response fieldrules.Rules
 	// Generated are the rules for the fields of our own answers to requests of the route, errors included. They are made by fieldrules.ForGenerated.
 	Generated fieldrules.Rules

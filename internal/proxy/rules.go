@@ -9,20 +9,10 @@ import (
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/route/cachekey"
-	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/template"
 )
 
 // This file applies the rules of a route for fields (internal/route/fieldrules), and says which URL a message is about.
-
-// RequestRules returns the rules of a route for fields on their way to the origin: those of fieldrules.ForRequests, which cannot
-// change what is ours to say or to evaluate.
-func RequestRules(remove, only []string, set map[string]string) (fieldrules.Rules, error) {
-	return fieldrules.ForRequests(remove, only, set, func(name string) bool {
-		name = field.Hyphenated(name)
-		return framing(name) || ours(name) || dropRangeAndConditions(name) || precondition(name)
-	})
-}
 
 // responseFields returns the fields of an answer to request by the rules of r for responses.
 func (r *route) responseFields(l field.List, request *origin.Request) field.List {

@@ -11,12 +11,10 @@ import (
 )
 
 // ForRequests returns rules for fields on their way to the origin. Names may be in any case, and one of remove or only may end in *.
-// If only is not empty, what it does not name is removed. The values may have all placeholders. Hop-by-hop fields are refused. reserved reports that a field, of a name in canonical form, is for the proxy alone to say. The
-// error joins a *field.RuleError for each mistake.
-func ForRequests(remove, only []string, set map[string]string, reserved func(name string) bool) (Rules, error) {
-	return newRules(remove, only, set, template.All, func(name string) bool {
-		return rfc9111.HopByHop(field.Hyphenated(name)) || reserved(name)
-	})
+// If only is not empty, what it does not name is removed. The values may have all placeholders. Fields that are not Keyable, or may be
+// taken for one, are refused: the proxy alone says or evaluates them. The error joins a *field.RuleError for each mistake.
+func ForRequests(remove, only []string, set map[string]string) (Rules, error) {
+	return newRules(remove, only, set, template.All, func(name string) bool { return !Keyable(field.Hyphenated(name)) })
 }
 
 // ForResponses is ForRequests for fields on their way from the origin, with placeholders of the URL alone: they apply before a

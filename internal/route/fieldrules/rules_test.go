@@ -30,14 +30,12 @@ func must(t *testing.T) func(Rules, error) *Rules {
 	}
 }
 
-func nothing(string) bool { return false }
-
 func linesOf(l field.List) string { return string(field.AppendLines(nil, l)) }
 
 func TestFieldsOfAMessage(t *testing.T) {
 	r := must(t)(ForRequests([]string{"X-Debug*"}, nil, map[string]string{
 		"x-edge": "1", "X-Url": "{uri}", "X-Who": "{client} {request_id}", "X-Query": "{query}", "X-Brace": "{{}}",
-	}, nothing))
+	}))
 	from := field.List{{Name: "Accept", Value: "*/*"}, {Name: "X-Edge", Value: "theirs"}, {Name: "X-Debug-All", Value: "1"}}
 	got := linesOf(r.AppendSet(from.Without(r.Drops), about, asker{}))
 	want := "Accept: */*\r\nX-Brace: {}\r\nX-Edge: 1\r\nX-Query: b\r\nX-Url: /a?b\r\nX-Who: 192.0.2.1 an-id\r\n"
@@ -60,14 +58,14 @@ func TestAValueThatIsEmptyIsNoField(t *testing.T) {
 
 // A redirected fetch asks for another target: the fields about the first must go.
 func TestFieldsAreMadeAnewForAnotherTarget(t *testing.T) {
-	r := must(t)(ForRequests(nil, nil, map[string]string{"X-Url": "{uri}", "X-Edge": "1"}, nothing))
+	r := must(t)(ForRequests(nil, nil, map[string]string{"X-Url": "{uri}", "X-Edge": "1"}))
 	list := r.AppendSet(nil, about, asker{})
 	other := about
 	other.Target = []byte("/other")
 	if got, want := linesOf(r.MakeAnew(list, other, asker{})), "X-Edge: 1\r\nX-Url: /other\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if plain := must(t)(ForRequests(nil, nil, map[string]string{"X-Edge": "1"}, nothing)); plain.HasPlaceholders() || !r.HasPlaceholders() {
+	if plain := must(t)(ForRequests(nil, nil, map[string]string{"X-Edge": "1"})); plain.HasPlaceholders() || !r.HasPlaceholders() {
 		t.Error("want placeholders in the rules with {uri} alone")
 	}
 }
@@ -94,7 +92,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
 	request := func(name, value string) (Rules, error) {
-		return ForRequests(nil, nil, set(name, value), func(name string) bool { return name == "Host" })
+		return ForRequests(nil, nil, set(name, value))
 	}
 	for _, name := range []string{"Host", "connection", "Transfer-Encoding", "a b", "X*"} {
 		r, err := request(name, "x")
@@ -125,7 +123,7 @@ func TestWhatIsRefused(t *testing.T) {
 }
 
 func TestWhatNothingIsSelectedBy(t *testing.T) {
-	r := must(t)(ForRequests(nil, nil, map[string]string{"X-Who": "{client}", "X-Id": "{request_id}", "X-Url": "{uri}", "X-Edge": "1"}, nothing))
+	r := must(t)(ForRequests(nil, nil, map[string]string{"X-Who": "{client}", "X-Id": "{request_id}", "X-Url": "{uri}", "X-Edge": "1"}))
 	for name, want := range map[string]bool{"X-Who": true, "X-Id": true, "X-Url": false, "X-Edge": false, "Accept": false} {
 		if got := r.Unselectable(name); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
