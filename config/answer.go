@@ -6,11 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/template"
 )
 
 // Redirect sends clients elsewhere.
 type Redirect struct {
-	To     string // a URL with placeholders such as {host}; "" is no redirect. internal/proxy checks it
+	To     string // a URL with placeholders such as {host}; "" is no redirect
 	Status RedirectStatus
 }
 
@@ -149,4 +153,21 @@ func (v *validator) sendsNothing(path string, r *Route) {
 		at = descendant(path, "respond.body")
 	}
 	v.fail(at, "remove it: with status 444 nothing is sent")
+}
+
+// ownAnswers checks what the texts of redirect and respond say.
+func (v *validator) ownAnswers() (found Errors) {
+	for i := range v.c.Routes {
+		r, at := &v.c.Routes[i], item("routes", i)
+		if r.Redirect.To != "" {
+			if _, err := template.ParseLocation(r.Redirect.To); err != nil {
+				found = append(found, v.src.fault(descendant(at, "redirect.to"), err.Error()))
+			}
+		}
+		_, err := fieldrules.ForAnswers(r.Respond.Headers)
+		for _, e := range Joined[*field.RuleError](err) {
+			found = append(found, v.src.fault(descendant(at, "respond.headers")+"."+e.Name, "must be "+e.Want))
+		}
+	}
+	return found
 }

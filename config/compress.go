@@ -88,18 +88,13 @@ func (v *validator) routeWithCodings(route string, r *Route) {
 	if v.unusedCompressKeys(at, &r.ownCompress, len(r.Compress.Codings) > 0); len(r.Compress.Codings) == 0 {
 		return
 	}
-	if !v.src.given(child(at, "codings")) {
-		at = "compress"
-	}
-	if !v.noErrorAt(child(at, "codings")) {
+	codings := v.src.firstGiven(child(at, "codings"), "compress.codings")
+	if !v.noErrorAt(codings) {
 		return
 	}
-	slice := descendant(route, "cache.slice")
-	if !v.src.given(slice) {
-		slice = "cache.slice"
-	}
+	slice := v.src.firstGiven(descendant(route, "cache.slice"), "cache.slice")
 	if r.Cache.SliceBytes > 0 && v.noErrorAt(slice) {
-		v.fail(child(at, "codings"), "must have no codings where "+slice+" is not 0B: slices are byte ranges of the origin's response, which cannot be compressed")
+		v.fail(codings, "must have no codings where "+slice+" is not 0B: slices are byte ranges of the origin's response, which cannot be compressed")
 	}
 	v.keepsAcceptEncoding(route, r)
 }
@@ -109,20 +104,14 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 	const field, rules = "Accept-Encoding", "headers.request."
 	top := v.c.Headers.Request
 	for i, name := range r.Headers.Request.Remove { // names of the route come first
-		at := item(descendant(route, rules+"remove"), i)
-		if !v.src.given(at) {
-			at = item(rules+"remove", slices.Index(top.Remove, name))
-		}
+		at := v.src.firstGiven(item(descendant(route, rules+"remove"), i), item(rules+"remove", slices.Index(top.Remove, name)))
 		if removes(name, field) && v.noErrorAt(at) {
 			v.fail(at, "needs "+field+" to stay, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
 		}
 	}
 	v.namesAcceptEncoding(route, r)
 	for name := range r.Headers.Request.Set {
-		at := child(descendant(route, rules+"set"), name)
-		if !v.src.given(at) {
-			at = child(rules+"set", name)
-		}
+		at := v.src.firstGiven(child(descendant(route, rules+"set"), name), child(rules+"set", name))
 		if strings.EqualFold(name, field) && v.noErrorAt(at) {
 			v.fail(at, "must have no "+field+", or no compress.codings for the route: clients would get a coding that they do not accept")
 		}
@@ -177,11 +166,7 @@ func (v *validator) namesAcceptEncoding(route string, r *Route) {
 	if len(only) == 0 || slices.ContainsFunc(only, func(of string) bool { return removes(of, field) }) {
 		return
 	}
-	at := descendant(route, path)
-	if !v.src.given(at) {
-		at = path
-	}
-	if v.noErrorAt(at) {
+	if at := v.src.firstGiven(descendant(route, path), path); v.noErrorAt(at) {
 		v.fail(at, "needs "+field+" among them, or no compress.codings for the route: the value that reaches the origin selects the coding that a client gets")
 	}
 }

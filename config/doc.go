@@ -24,7 +24,6 @@
 // Anchors, aliases, merge keys and tags are errors. Environment variables are expanded in
 // values after the YAML has been parsed, so that no variable can add a key.
 //
-// The package opens no socket and does not know the options of other packages: the
-// command makes those from a Config. Of edgeproxy it imports internal/ops/accesslog, for
-// templates of log lines, and internal/admission/policy, for the table of policies.
+// The room that uses a setting says what is wrong with it (cachekey, fieldrules, template, admission), and validate says where.
+// The package opens no socket and no file that a setting names: what those hold is checked by internal/edge.
 package config

@@ -29,6 +29,18 @@ func (e Errors) Unwrap() []error {
 	return out
 }
 
+// Unique returns e without repeated problems: one inherited setting can be at fault for several routes.
+func (e Errors) Unique() (out Errors) {
+	seen := make(map[FieldError]bool, len(e))
+	for _, f := range e {
+		if !seen[*f] {
+			seen[*f] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // FieldError is one problem at one place.
 type FieldError struct {
 	File   string // the name that was given to Load or Parse; "" is the command line

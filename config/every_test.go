@@ -38,14 +38,10 @@ func everyCaching() setting.Caching {
 		HonorRequest: true, TagFields: []string{"Surrogate-Key", "X-All-Tags"}, SendTags: true,
 		NoVarySearch: true, StorePostAnswers: true, Invalidate: setting.InvalidateSameURL,
 		Bypass:       setting.Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
-		Key:          everyCacheKey("q", "theme"),
+		Key:          cachekey.Options{IgnoreQuery: []string{"utm_*", "fbclid"}, SortQuery: true, Headers: []string{"X-Lang"}, Cookies: []string{"theme"}},
 		StripCookies: []string{"_ga*", "fbp"},
 		SliceBytes:   int64(MiB),
 	}
-}
-
-func everyCacheKey(parameter, cookie string) cachekey.Options {
-	return cachekey.Options{IgnoreQuery: []string{"utm_*", "fbclid"}, OnlyQuery: []string{parameter}, SortQuery: true, Headers: []string{"X-Lang"}, Cookies: []string{cookie}}
 }
 
 func networksOf(all ...string) (out []netip.Prefix) {
@@ -61,7 +57,7 @@ func everyInherited() Inherited {
 		Access:     Access{Allow: networksOf("10.0.0.0/8", "192.0.2.0/24"), Deny: networksOf("192.0.2.0/24"), BasicAuth: BasicAuth{true, "staff", "staff"}},
 		ErrorPages: map[string]string{"403": "denied.html", "5xx": "all.html"},
 		Headers: Headers{
-			Request:   RequestRules{FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}}, []string{"X-All-*", "Accept-Encoding"}},
+			Request:   RequestRules{FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}}, []string{"X-All-*", "Accept-Encoding", "X-Lang", "Cookie"}},
 			Response:  FieldRules{[]string{"X-Powered-By"}, map[string]string{"X-Content-Type-Options": "nosniff"}},
 			Generated: GeneratedFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Own": "all"}},
 		},
@@ -137,7 +133,7 @@ func wantEveryKey() *Config {
 				Inherited: Inherited{
 					AllowAmbiguousPath: false, UnusualNames: false, TotalTimeout: 10 * time.Minute,
 					Headers: Headers{
-						Request:   RequestRules{FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}}, []string{"X-Debug", "Server", "Accept-Encoding"}},
+						Request:   RequestRules{FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}}, []string{"X-Debug", "Server", "Accept-Encoding", "X-Lang", "Cookie"}},
 						Response:  FieldRules{[]string{"Server", "X-Internal-*", "X-Powered-By"}, map[string]string{"X-Frame-Options": "DENY"}},
 						Generated: GeneratedFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
 					},
@@ -157,7 +153,7 @@ func wantEveryKey() *Config {
 					},
 					Enabled: true, NoVarySearch: true, HonorNoStore: true, StorePostAnswers: true, Upgrades: true, Invalidate: setting.InvalidateNone,
 					Bypass:      setting.Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
-					Key:         everyCacheKey("r", "currency"),
+					Key:         cachekey.Options{OnlyQuery: []string{"r"}, SortQuery: true, Headers: []string{"X-Lang"}, Cookies: []string{"currency"}},
 					KeepCookies: []string{"own"}, TagFields: []string{"X-Own-Tags"},
 					SliceBytes: int64(64 * KiB),
 				},
@@ -250,7 +246,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case strings.HasPrefix(path, ".Routes[0].Inherited."), strings.HasSuffix(path, ".BasicAuth.Enabled"): // false or the default again, over what is at the top; stands beside no users_file
 		case strings.HasPrefix(path, ".Routes[0].Compress."): // stands beside no slice; the third has all of it
 		case path == ".Admin.Token": // stands beside no token_file
-		case path == ".Cache.Caching.KeepCookies", path == ".Routes[0].Cache.StripCookies": // stand beside none of the other
+		case path == ".Cache.Caching.KeepCookies", path == ".Routes[0].Cache.StripCookies", path == ".Cache.Caching.Key.OnlyQuery", path == ".Routes[0].Cache.Key.IgnoreQuery": // stand beside none of the other
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.Options.SurrogateControl", path == ".Routes[0].Cache.Options.SetCookie", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
 		case strings.HasSuffix(path, ".Health.Host"), strings.HasSuffix(path, ".BoundErrors"), strings.HasSuffix(path, ".Partial"): // no settings: the engine sets them
 		case reflect.DeepEqual(a.Interface(), b.Interface()):

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"unicode"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/admission/fit"
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/bloom"
 )
 
 // Keys of settings that only act on what the gate, the admission policy, holds back.
@@ -103,4 +105,46 @@ func (v *validator) shadow() {
 			v.fail(path, "each policy must be listed once: this is the same as "+item(list, slices.Index(rules, r)))
 		}
 	}
+}
+
+// GatedTierBytes returns the size of the tier behind the admission gate: the disk if there is one, else the memory without the
+// stage.
+func (c *Config) GatedTierBytes() int64 {
+	if n := len(c.Cache.Disk.Paths); n > 0 {
+		return int64(n) * int64(c.Cache.Disk.MaxBytes)
+	}
+	return int64(c.Cache.Memory.MaxBytes - c.Stage())
+}
+
+// LargestMoreThan returns the largest more_than of the routes, which share the counting filter; 0 if none counts.
+func (c *Config) LargestMoreThan() (most int) {
+	for i := range c.Routes {
+		most = max(most, c.Routes[i].Admission.MoreThan)
+	}
+	return most
+}
+
+// filters checks whether filters of these sizes can be built. Their sizes depend on other settings, so it does not if any is at fault.
+func (v *validator) filters() (found Errors) {
+	if len(v.errs) > 0 {
+		return nil
+	}
+	a := &v.c.Admission
+	for _, f := range []struct {
+		section, name string
+		window        *Window
+	}{
+		{"admission.second_hit", admission.SecondHitFilter, &a.SecondHit},
+		{"admission.counting", admission.CountingFilter, &a.Counting.Window},
+	} {
+		o := admission.FilterOptions{
+			Fitted:  f.window.Mode == WindowAuto,
+			Options: bloom.Options{Generations: f.window.Generations, Capacity: int64(f.window.Capacity), FalsePositiveRate: f.window.FalsePositiveRate},
+		}
+		err := admission.CheckFilter(f.name, o, v.c.LargestMoreThan(), v.c.GatedTierBytes())
+		for _, e := range Joined[*bloom.OptionError](err) {
+			found = append(found, v.src.fault(child(f.section, e.Option), "must be "+e.Want))
+		}
+	}
+	return found
 }

@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/http/field"
+	"edgeproxy/internal/route/fieldrules"
 )
 
 // Headers are a route's rules for header fields.
@@ -18,7 +21,7 @@ type GeneratedFields struct {
 	Set map[string]string // values by name
 }
 
-// FieldRules remove fields and set others. internal/http/field checks whether they can be used.
+// FieldRules remove fields and set others.
 type FieldRules struct {
 	Remove []string          // names; a * at the end stands for any ending
 	Set    map[string]string // values by name
@@ -125,4 +128,70 @@ func (h *Headers) table() table {
 		section("response", h.Response.table, "The origin's response, changed before it is judged and stored.").asInline(),
 		section("generated", h.Generated.table, "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
 	}
+}
+
+// fieldRules checks the rules for fields at the top, and those in force of each route.
+func (v *validator) fieldRules() Errors {
+	_, found := v.fieldRulesOf("", &v.c.Headers)
+	for i := range v.c.Routes {
+		r, at := &v.c.Routes[i], item("routes", i)
+		request, own := v.fieldRulesOf(at+".", &r.Headers)
+		found = slices.Concat(found, own, v.keyedAndDropped(at, r, &request))
+	}
+	return found
+}
+
+// fieldRulesOf checks the rules of a route, whose path and a dot section is, or those at the top.
+func (v *validator) fieldRulesOf(section string, h *Headers) (request fieldrules.Rules, found Errors) {
+	top := &v.c.Headers
+	request, err := fieldrules.ForRequests(h.Request.Remove, h.Request.Only, h.Request.Set)
+	found = v.ruleFaults(section, "headers.request", &h.Request, top.Request.Remove, err)
+	_, err = fieldrules.ForResponses(h.Response.Remove, h.Response.Set)
+	found = append(found, v.ruleFaults(section, "headers.response", &RequestRules{FieldRules: h.Response}, top.Response.Remove, err)...)
+	_, err = fieldrules.ForGenerated(h.Generated.Set)
+	return request, append(found, v.ruleFaults(section, "headers.generated", &RequestRules{}, nil, err)...)
+}
+
+// ruleFaults returns the faults that err joins of the rules r in force. path is theirs at the top, and with section before it that in the
+// route. The list of r to remove has the route's own names first, and then those of top; its list of the only fields is from one place.
+func (v *validator) ruleFaults(section, path string, r *RequestRules, top []string, err error) (found Errors) {
+	for _, e := range Joined[*field.RuleError](err) {
+		at := child(path, e.Rule)
+		own := section + at
+		switch i := slices.Index(r.Remove, e.Name); {
+		case e.Name == "":
+		case e.Rule == "set":
+			at += "." + e.Name
+			own = section + at
+		case e.Rule == "only":
+			i = slices.Index(r.Only, e.Name)
+			at, own = item(at, i), item(own, i)
+		case i >= 0:
+			at, own = item(at, slices.Index(top, e.Name)), item(own, i)
+		}
+		found = append(found, v.src.fault(v.src.firstGiven(own, at), "must be "+e.Want))
+	}
+	return found
+}
+
+// keyedAndDropped returns a fault for each field that the key of the route r, which is at the path at, uses and its rules for requests drop.
+func (v *validator) keyedAndDropped(at string, r *Route, request *fieldrules.Rules) (found Errors) {
+	used := map[string]string{} // field names by the setting that uses them
+	for _, name := range r.Cache.Key.Headers {
+		used[name] = "cache.key.headers"
+	}
+	if len(r.Cache.Key.Cookies) > 0 {
+		used["Cookie"] = "cache.key.cookies"
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if !request.Drops(field.Canonical(name)) {
+			continue
+		}
+		want := "must have no rule for " + name
+		if len(r.Headers.Request.Only) > 0 {
+			want = "needs " + name + " let through by the rules"
+		}
+		found = append(found, v.src.fault(v.src.firstGiven(descendant(at, "headers.request"), "headers.request"), want+": "+used[name]+" uses it"))
+	}
+	return found
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"os"
-	"slices"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -17,9 +16,9 @@ func Load(path string) (*Config, error) {
 // without origins is complete with Flags.Origin.
 func LoadWith(path string, flags Flags) (*Config, error) { return new(Inputs).Load(path, flags) }
 
-// Further returns what else is wrong with c, such as files that settings name. whole says that nothing is wrong yet. Else
-// settings that are at fault have defaults or nothing in their place, and c must not be used for anything else.
-type Further func(c *Config, whole bool) Errors
+// Further returns what else is wrong with c, such as files that settings name. Settings that are at fault already have defaults
+// or nothing in their place, and c must not be used for anything else.
+type Further func(c *Config) Errors
 
 // Check is Load and then further, which is also called for a file with errors, so that one run reports as much as possible. Of
 // what further returns, faults of settings that are at fault already are left out.
@@ -36,8 +35,7 @@ func Check(path string, further Further) (*Config, error) {
 	resolve(c, &r.src)
 	validate(c, r)
 	c.src = r.src
-	faults := slices.DeleteFunc(further(c, len(r.errs) == 0), func(e *FieldError) bool { return !r.noErrorAt(e.Path) || r.reportedAbove(e.Path) })
-	r.errs = append(r.errs, faults...)
+	r.addUnlessReported(further(c))
 	if err := r.err(); err != nil {
 		return nil, err
 	}

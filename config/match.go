@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/method"
+	"edgeproxy/internal/route/fieldrules"
 )
 
 // Match is the conditions on a request. All must hold.
@@ -192,4 +194,16 @@ func (p HostPattern) covers(o HostPattern) bool {
 		return true
 	}
 	return p.Host == o.Host && p.Subdomains == o.Subdomains
+}
+
+// matchedFields refuses conditions on fields that edgeproxy changes before it forwards a request.
+func (v *validator) matchedFields() (found Errors) {
+	for i := range v.c.Routes {
+		for _, name := range slices.Sorted(maps.Keys(v.c.Routes[i].Match.Headers)) {
+			if !fieldrules.Keyable(field.Canonical(name)) {
+				found = append(found, v.src.fault(descendant(item("routes", i), "match.headers")+"."+name, wantForwarded))
+			}
+		}
+	}
+	return found
 }

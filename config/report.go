@@ -77,6 +77,11 @@ func (r *report) reportedAbove(path string) bool {
 	return false
 }
 
+// addUnlessReported adds those of found whose settings have no error yet, at their place, around it or below it.
+func (r *report) addUnlessReported(found Errors) {
+	r.errs = append(r.errs, slices.DeleteFunc(found, func(e *FieldError) bool { return !r.noErrorAt(e.Path) || r.reportedAbove(e.Path) })...)
+}
+
 // err returns the errors, those of flags first, then in the order of the files, or nil.
 func (r *report) err() error {
 	if len(r.errs) == 0 {

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // validator checks what the values of a Config mean.
 type validator struct {
@@ -38,6 +41,7 @@ func validate(c *Config, r *report) {
 	v.accessLog()
 	v.metrics()
 	v.tracing()
+	v.addUnlessReported(slices.Concat(v.filters(), v.keyRules(), v.fieldRules(), v.matchedFields(), v.ownAnswers(), v.keysWithUsers()).Unique())
 }
 
 // node checks the node's name. It is a token of structured fields, which begins with a

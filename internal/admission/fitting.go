@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -41,13 +42,27 @@ func sized(l fit.Length, section FilterOptions, f *fit.Fit) FilterOptions {
 	return section
 }
 
-// MostKeys returns the largest capacity that a generation of the filter of this name may reach if it is Fitted, before
-// a tier of so many bytes. moreThan is that of Options, and matters to CountingFilter alone.
-func MostKeys(filter string, moreThan int, tierBytes int64) int64 {
+// CheckFilter says why a filter cannot be built for section: the error joins a *bloom.OptionError for each reason. A Fitted one needs
+// room for the most keys that it may be fitted to before a tier of so many bytes. filter is SecondHitFilter or CountingFilter.
+// moreThan is that of Options, and matters to CountingFilter alone.
+func CheckFilter(filter string, section FilterOptions, moreThan int, tierBytes int64) error {
+	seen, counted := secondHitKind(), countingKind(moreThan)
+	length, layout := seen.length, seen.layout
 	if filter == CountingFilter {
-		return mostKeys(fit.Counting(moreThan), tierBytes)
+		length, layout = counted.length, counted.layout
 	}
-	return mostKeys(fit.SecondHit(), tierBytes)
+	if !section.Fitted {
+		return section.Options.Validate(layout)
+	}
+	section.Capacity = mostKeys(length, tierBytes)
+	err := section.Options.Validate(layout)
+	if e, ok := errors.AsType[*bloom.OptionError](err); ok && e.Option == "capacity" { // the operator gives a fitted one none
+		return &bloom.OptionError{
+			Option: "false_positive_rate", Value: section.FalsePositiveRate,
+			Want: "a higher one, or window: fixed; a window that fits this cache may need more keys than one filter holds at this rate",
+		}
+	}
+	return err
 }
 
 func mostKeys(l fit.Length, tierBytes int64) int64 {

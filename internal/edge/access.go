@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/basicauth"
 )
@@ -42,12 +41,11 @@ func readUsers(path string) (*basicauth.Users, error) {
 // maxFaultsOfFile bounds the lines of one users file that are reported.
 const maxFaultsOfFile = 10
 
-// accessFaults checks the users files, and that a route with basic_auth has no Authorization in its cache key.
+// accessFaults checks the users files.
 func accessFaults(c *config.Config) (faults config.Errors) {
 	checked := map[string]error{} // errors by file: routes that inherit one have it in common
 	for i := range c.Routes {
-		r := &c.Routes[i]
-		path := r.Access.BasicAuth.UsersFile
+		path := c.Routes[i].Access.BasicAuth.UsersFile
 		if path == "" {
 			continue
 		}
@@ -57,7 +55,7 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 			_, err = readUsers(path)
 			checked[path] = err
 		}
-		lines := joinedErrors[*basicauth.LineError](err)
+		lines := config.Joined[*basicauth.LineError](err)
 		for _, e := range lines[:min(len(lines), maxFaultsOfFile)] {
 			faults = append(faults, c.Fault(at, e.Error()))
 		}
@@ -67,14 +65,8 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 			}
 			faults = append(faults, c.Fault(at, "must be a file of users: "+err.Error()))
 		}
-		for n, name := range r.Cache.Key.Headers {
-			if field.Canonical(name) == "Authorization" {
-				key := fmt.Sprintf("routes[%d].cache.key.headers[%d]", i, n)
-				faults = append(faults, c.Fault(c.Given(key, fmt.Sprintf("cache.key.headers[%d]", n)), "must be another field: a route with basic_auth does not forward it"))
-			}
-		}
 	}
-	return withoutDuplicates(faults)
+	return faults.Unique()
 }
 
 // accessWarnings warns of users files that everybody can read.

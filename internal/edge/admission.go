@@ -98,7 +98,7 @@ func newSeed(state *admission.State) (uint64, error) {
 func (sg *storage) shadowOptions() shadow.Options {
 	c := sg.config
 	o := shadow.Options{
-		CapacityBytes:  gatedTierBytes(c),
+		CapacityBytes:  c.GatedTierBytes(),
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		SecondHit:      *window(c.Admission.SecondHit),
 		Counting:       *window(c.Admission.Counting.Window),

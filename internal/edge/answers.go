@@ -30,18 +30,3 @@ func ownAnswer(r *config.Route) (*proxy.OwnAnswer, error) {
 	}
 	return nil, nil
 }
-
-// answerFaults checks the redirect and respond sections of routes.
-func answerFaults(c *config.Config) (faults config.Errors) {
-	for i := range c.Routes {
-		r, at := &c.Routes[i], fmt.Sprintf("routes[%d].", i)
-		if r.Redirect.To != "" {
-			if _, err := template.ParseLocation(r.Redirect.To); err != nil {
-				faults = append(faults, c.Fault(at+"redirect.to", err.Error()))
-			}
-		}
-		_, err := fieldrules.ForAnswers(r.Respond.Headers)
-		faults = append(faults, fieldFaultsAt(c, at+"respond.headers", err)...)
-	}
-	return faults
-}

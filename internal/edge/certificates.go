@@ -262,7 +262,7 @@ func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning)
 // certificateFaults checks the files of tls.certificates.
 func certificateFaults(c *config.Config) (faults config.Errors) {
 	_, err := certs.Load(certificatePairs(c))
-	for _, p := range joinedErrors[*certs.PairError](err) {
+	for _, p := range config.Joined[*certs.PairError](err) {
 		setting := "certificate"
 		if p.Key {
 			setting = "key"

@@ -229,15 +229,6 @@ func (sg *storage) diskTrouble() string {
 	return "the disk tier is out of use: see the log"
 }
 
-// gatedTierBytes returns the size of the tier behind the admission gate: the disk if there is one, else the memory without the
-// stage.
-func gatedTierBytes(c *config.Config) int64 {
-	if n := len(c.Cache.Disk.Paths); n > 0 {
-		return int64(n) * int64(c.Cache.Disk.MaxBytes)
-	}
-	return int64(c.Cache.Memory.MaxBytes - c.Stage())
-}
-
 // gatedTierFill returns how full the tier behind the admission gate is, in [0, 1].
 func (sg *storage) gatedTierFill() float64 {
 	if sg.disk == nil {

@@ -82,5 +82,5 @@ func pageFaults(c *config.Config) (faults config.Errors) {
 			}
 		}
 	}
-	return withoutDuplicates(faults)
+	return faults.Unique()
 }

@@ -104,7 +104,7 @@ func (e *Edge) replace(before *live, c *config.Config) error {
 	// From here on nothing can fail.
 	e.now.Store(next)
 	e.store.Evict(evictionOf(&c.Cache.Memory))
-	e.gate.SetMoreThan(largestMoreThan(c))
+	e.gate.SetMoreThan(c.LargestMoreThan())
 	e.spans.Point(spanTarget(c))
 	use()
 	for i, d := range e.listeners {

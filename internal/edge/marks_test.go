@@ -36,7 +36,7 @@ var instead = map[string]string{
 	"origins.shop.servers[0].url": `"https://10.0.0.1:9009"`, "origins.shop.health.path": "/other", "origins.shop.tls.certificate": "", "origins.shop.tls.key": "",
 	"routes[0].name": "a", "routes[1].name": "b", "routes[2].name": "c", "routes[3].name": "d", "routes[4].name": "e", "routes[5].name": "f", "routes[6].name": "g",
 	"routes[0].origin": "shop", "routes[1].origin": "media", "routes[2].origin": "media", "routes[3].origin": "media", "routes[4].origin": "media", "routes[0].admission.policy": "", "routes[2].admission.policy": "never",
-	"routes[5].redirect.to": "https://{host}/", "routes[6].respond.status": "404", "routes[0].cache.no_vary_search": "false", "routes[0].cache.store_post_answers": "false",
+	"routes[5].redirect.to": "https://{host}/", "routes[6].respond.status": "404", "routes[0].cache.no_vary_search": "false", "routes[0].cache.store_post_answers": "false", "routes[0].cache.key.ignore_query": "",
 	"admission.policy": "never", "admission.second_hit.window": "", "admission.shadow": "[{policy: always}]",
 	"metrics.top.entries": "7", "limits.spool_path": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.path": "other.log", "access_log.format": "", "access_log.template": "\"{host}\"",
 	"tracing.endpoint":           "https://other.example",
@@ -49,8 +49,8 @@ const hashOfX = "$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"
 // edits change what one setting alone cannot.
 var edits = [][2]string{
 	{"cache_status: {send: trusted, trusted: [10.0.0.0/8]}", "cache_status: {send: none}"},
-	{"only_query: [q], ", ""},
 	{"{enabled: true, users_file: staff, realm: staff}", "{enabled: false}"},
+	{"key: {ignore_query: [], only_query: [r], ", "key: {ignore_query: [r], "},
 	{"slice: 64KiB}\n    compress: {codings: []}", "slice: 0B}\n    compress: {codings: [gzip]}"},
 	{"format: template, template: \"{client} {target}\", ", "format: combined, "},
 	{"policy: counting, more_than: 6", "policy: second-hit"},
@@ -68,8 +68,7 @@ func everySetting(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	for from, to := range map[string]string{
-		"ignore_query: [utm_*, fbclid], only_query: [q]": "only_query: [q]", // a route may have one of the two
-		"trusted_proxies: []\n":                          "trusted_proxies: [10.1.0.0/16]\n  - {address: \"127.0.0.1:9\", tls: true}\n",
+		"trusted_proxies: []\n": "trusted_proxies: [10.1.0.0/16]\n  - {address: \"127.0.0.1:9\", tls: true}\n",
 		"  - name: shop\n": "  - {name: counted, match: {path_prefix: /c}, origin: shop, cache: {slice: 0B}, admission: {policy: counting}}\n" +
 			"  - {name: twice, match: {path_prefix: /t}, origin: shop, cache: {slice: 0B}, admission: {policy: second-hit}}\n  - name: shop\n", // for the sections of policies
 		"\n    admission: {policy: counting}\n": "\n    admission: {policy: chance}\n",

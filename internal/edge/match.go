@@ -1,13 +1,11 @@
 package edge
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/http/field"
-	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/routing"
 )
 
@@ -43,16 +41,4 @@ func valueMatches(values map[string]string, named func(string) string) (out []ro
 		out = append(out, routing.ValueMatch{Name: named(name), Value: []byte(p.Value), AnyBefore: p.AnyBefore, AnyBehind: p.AnyBehind})
 	}
 	return out
-}
-
-// matchFaults refuses conditions on fields that edgeproxy changes before it forwards a request.
-func matchFaults(c *config.Config) (faults config.Errors) {
-	for i, r := range c.Routes {
-		for _, name := range slices.Sorted(maps.Keys(r.Match.Headers)) {
-			if !fieldrules.Keyable(field.Canonical(name)) {
-				faults = append(faults, c.Fault(fmt.Sprintf("routes[%d].match.headers.%s", i, name), "must be a field that reaches the origin as the client sent it"))
-			}
-		}
-	}
-	return faults
 }

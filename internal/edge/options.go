@@ -57,7 +57,7 @@ func evictionOf(m *config.Memory) (e cache.Eviction, o cache.Optimise) {
 // admissionOptions asks for the filters that routes use, and for no others.
 func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
 	o := admission.Options{
-		TierBytes: gatedTierBytes(e.config), Held: e.gatedTierHeld, Guard: e.panics.Quietly, MoreThan: largestMoreThan(e.config),
+		TierBytes: e.config.GatedTierBytes(), Held: e.gatedTierHeld, Guard: e.panics.Quietly, MoreThan: e.config.LargestMoreThan(),
 		OnEarlyRotation: func(filter string, age time.Duration) {
 			e.log.Warn("filter is full early: the window is shorter than configured; raise capacity or lower rotate_every",
 				"filter", filter, "age", age.Round(time.Millisecond).String())
@@ -91,14 +91,6 @@ func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission
 		o.State, o.Restore = nil, nil
 	}
 	return o
-}
-
-// largestMoreThan returns the largest more_than of the routes, which share the counting filter; 0 if none counts.
-func largestMoreThan(c *config.Config) (most int) {
-	for i := range c.Routes {
-		most = max(most, c.Routes[i].Admission.MoreThan)
-	}
-	return most
 }
 
 func window(w config.Window) *admission.FilterOptions {

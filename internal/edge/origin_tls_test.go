@@ -4,7 +4,23 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"edgeproxy/config"
 )
+
+// problems returns what Validate finds wrong with the text of a configuration, called e.yaml; ""
+// is nothing.
+func problems(t *testing.T, text string) string {
+	t.Helper()
+	c, err := config.Parse("e.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	if err := Validate(c); err != nil {
+		return err.Error()
+	}
+	return ""
+}
 
 func TestOriginFilesAreCheckedByPlace(t *testing.T) {
 	certificate, key := certificateFiles(t)

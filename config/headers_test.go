@@ -1,4 +1,4 @@
-package edge
+package config
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 	f := func(name, rules string, want ...string) {
 		t.Helper()
-		got := problems(t, "origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n"+rules)
+		got := problems("origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n" + rules)
 		if w := strings.Join(want, "\n"); got != w {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, w)
 		}
@@ -61,13 +61,13 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 // What a route goes by has to be what the client sent.
 func TestRoutesGoByFieldsOfClients(t *testing.T) {
 	for _, name := range []string{"Host", "content-length", "Te", "Connection", "Via", "X-Forwarded-For", "Forwarded", "Range", "If-Match", "Content_Length"} {
-		got := problems(t, "origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n  match: {headers: {"+name+": x}}\n")
+		got := problems("origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n  match: {headers: {" + name + ": x}}\n")
 		want := fmt.Sprintf("e.yaml:5:%d: routes[0].match.headers.%s: x: must be a field that reaches the origin as the client sent it", len("  match: {headers: {")+len(name)+3, name)
 		if got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
 	}
-	if got := problems(t, "origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n  match: {headers: {X-Beta: x, Cookie: \"*beta=1*\", Accept: image/*}}\n"); got != "" {
+	if got := problems("origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n  match: {headers: {X-Beta: x, Cookie: \"*beta=1*\", Accept: image/*}}\n"); got != "" {
 		t.Errorf("got %s, want none", got)
 	}
 }
