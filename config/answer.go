@@ -155,16 +155,23 @@ func (v *validator) sendsNothing(path string, r *Route) {
 	v.fail(at, "remove it: with status 444 nothing is sent")
 }
 
-// ownAnswers checks what the texts of redirect and respond say.
+// Location returns where redirect leads, for a Config that has passed all checks; the zero Location is no redirect.
+func (r *Route) Location() template.Location { return r.location }
+
+// AnswerFields returns the rules of respond.headers, for a Config that has passed all checks.
+func (r *Route) AnswerFields() fieldrules.Rules { return r.answerFields }
+
+// ownAnswers reads the texts of redirect and respond.
 func (v *validator) ownAnswers() (found Errors) {
 	for i := range v.c.Routes {
 		r, at := &v.c.Routes[i], item("routes", i)
+		var err error
 		if r.Redirect.To != "" {
-			if _, err := template.ParseLocation(r.Redirect.To); err != nil {
+			if r.location, err = template.ParseLocation(r.Redirect.To); err != nil {
 				found = append(found, v.src.fault(descendant(at, "redirect.to"), err.Error()))
 			}
 		}
-		_, err := fieldrules.ForAnswers(r.Respond.Headers)
+		r.answerFields, err = fieldrules.ForAnswers(r.Respond.Headers)
 		for _, e := range Joined[*field.RuleError](err) {
 			found = append(found, v.src.fault(descendant(at, "respond.headers")+"."+e.Name, "must be "+e.Want))
 		}

@@ -31,7 +31,8 @@ type Config struct {
 	AccessLog   AccessLog
 	Tracing     Tracing
 
-	src source
+	src         source
+	headerRules HeaderRules // validate makes them of Headers
 }
 
 // Node is the identity of this process.

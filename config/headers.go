@@ -16,6 +16,11 @@ type Headers struct {
 	Generated GeneratedFields // for responses that edgeproxy makes itself
 }
 
+// HeaderRules are Headers as the engine uses them.
+type HeaderRules struct {
+	Request, Response, Generated fieldrules.Rules
+}
+
 // GeneratedFields are fields that edgeproxy adds to its own responses.
 type GeneratedFields struct {
 	Set map[string]string // values by name
@@ -130,26 +135,34 @@ func (h *Headers) table() table {
 	}
 }
 
-// fieldRules checks the rules for fields at the top, and those in force of each route.
-func (v *validator) fieldRules() Errors {
-	_, found := v.fieldRulesOf("", &v.c.Headers)
+// HeaderRules returns the rules in force for r. They are those of a Config that has passed all checks.
+func (r *Route) HeaderRules() *HeaderRules { return &r.headerRules }
+
+// HeaderRules returns the rules at the top, as for a Route.
+func (c *Config) HeaderRules() *HeaderRules { return &c.headerRules }
+
+// fieldRules makes the rules for fields at the top, and those in force of each route.
+func (v *validator) fieldRules() (found Errors) {
+	v.c.headerRules, found = v.headerRules("", &v.c.Headers)
 	for i := range v.c.Routes {
 		r, at := &v.c.Routes[i], item("routes", i)
-		request, own := v.fieldRulesOf(at+".", &r.Headers)
-		found = slices.Concat(found, own, v.keyedAndDropped(at, r, &request))
+		var own Errors
+		r.headerRules, own = v.headerRules(at+".", &r.Headers)
+		found = slices.Concat(found, own, v.keyedAndDropped(at, r))
 	}
 	return found
 }
 
-// fieldRulesOf checks the rules of a route, whose path and a dot section is, or those at the top.
-func (v *validator) fieldRulesOf(section string, h *Headers) (request fieldrules.Rules, found Errors) {
+// headerRules makes the rules of a route, whose path and a dot section is, or those at the top.
+func (v *validator) headerRules(section string, h *Headers) (out HeaderRules, found Errors) {
 	top := &v.c.Headers
-	request, err := fieldrules.ForRequests(h.Request.Remove, h.Request.Only, h.Request.Set)
+	var err error
+	out.Request, err = fieldrules.ForRequests(h.Request.Remove, h.Request.Only, h.Request.Set)
 	found = v.ruleFaults(section, "headers.request", &h.Request, top.Request.Remove, err)
-	_, err = fieldrules.ForResponses(h.Response.Remove, h.Response.Set)
+	out.Response, err = fieldrules.ForResponses(h.Response.Remove, h.Response.Set)
 	found = append(found, v.ruleFaults(section, "headers.response", &RequestRules{FieldRules: h.Response}, top.Response.Remove, err)...)
-	_, err = fieldrules.ForGenerated(h.Generated.Set)
-	return request, append(found, v.ruleFaults(section, "headers.generated", &RequestRules{}, nil, err)...)
+	out.Generated, err = fieldrules.ForGenerated(h.Generated.Set)
+	return out, append(found, v.ruleFaults(section, "headers.generated", &RequestRules{}, nil, err)...)
 }
 
 // ruleFaults returns the faults that err joins of the rules r in force. path is theirs at the top, and with section before it that in the
@@ -175,7 +188,7 @@ func (v *validator) ruleFaults(section, path string, r *RequestRules, top []stri
 }
 
 // keyedAndDropped returns a fault for each field that the key of the route r, which is at the path at, uses and its rules for requests drop.
-func (v *validator) keyedAndDropped(at string, r *Route, request *fieldrules.Rules) (found Errors) {
+func (v *validator) keyedAndDropped(at string, r *Route) (found Errors) {
 	used := map[string]string{} // field names by the setting that uses them
 	for _, name := range r.Cache.Key.Headers {
 		used[name] = "cache.key.headers"
@@ -184,7 +197,7 @@ func (v *validator) keyedAndDropped(at string, r *Route, request *fieldrules.Rul
 		used["Cookie"] = "cache.key.cookies"
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
-		if !request.Drops(field.Canonical(name)) {
+		if !r.headerRules.Request.Drops(field.Canonical(name)) {
 			continue
 		}
 		want := "must have no rule for " + name

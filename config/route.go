@@ -3,7 +3,9 @@ package config
 import (
 	"time"
 
+	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/setting"
+	"edgeproxy/internal/route/template"
 )
 
 // Route sends the requests it matches to an origin.
@@ -33,4 +35,9 @@ type Route struct {
 
 	ownInherited Inherited
 	ownCompress  Compress
+
+	// validate makes these of what is in force.
+	headerRules  HeaderRules
+	location     template.Location
+	answerFields fieldrules.Rules
 }

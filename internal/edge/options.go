@@ -3,6 +3,7 @@ package edge
 import (
 	"crypto/rand"
 	"fmt"
+	"strconv"
 	"time"
 
 	"edgeproxy/config"
@@ -115,14 +116,6 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, err
 		}
-		request, response, generated, err := headerRules(r.Headers)
-		if err != nil {
-			return nil, fmt.Errorf("route %s: %w", r.Name, err)
-		}
-		answer, err := ownAnswer(r)
-		if err != nil {
-			return nil, fmt.Errorf("route %s: %w", r.Name, err)
-		}
 		access, err := accessOf(&r.Access, users)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
@@ -131,18 +124,31 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
+		fields := r.HeaderRules()
 		to := byName[r.Origin] // the zero value for a route that answers itself
 		routes = append(routes, proxy.Route{
 			ErrorPages: pages,
-			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(r, &to.config), Answer: answer, Access: access,
+			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(r, &to.config), Answer: ownAnswer(r), Access: access,
 			Name: r.Name, Match: matchOf(&r.Match),
 			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: rule,
-			Request: request, Response: response, Generated: generated, UnusualNames: r.UnusualNames,
+			Request: fields.Request, Response: fields.Response, Generated: fields.Generated, UnusualNames: r.UnusualNames,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder, Caching: r.Cache, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			Compress: compressRules(&r.Compress), Log: r.AccessLog, Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
 		})
 	}
 	return routes, nil
+}
+
+// ownAnswer returns the response that a route generates itself (redirect or respond), nil if it has an origin.
+func ownAnswer(r *config.Route) *proxy.OwnAnswer {
+	switch {
+	case r.Redirect.To != "":
+		status, _ := strconv.Atoi(string(r.Redirect.Status)) // one of five words, all of them numbers
+		return &proxy.OwnAnswer{Status: status, Location: r.Location()}
+	case r.Respond.Status != 0:
+		return &proxy.OwnAnswer{Status: r.Respond.Status, Fields: r.AnswerFields(), Body: []byte(r.Respond.Body)}
+	}
+	return nil
 }
 
 // fixedHost returns the Host that o gets instead of the client's or its server's, "" if it gets one of these.
@@ -199,7 +205,7 @@ func liveOptions(from *live) proxy.Live {
 	c := from.config
 	l := &c.Limits
 	return proxy.Live{
-		Routes: from.routes, Generated: generatedRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
+		Routes: from.routes, Generated: c.HeaderRules().Generated, RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
 		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges, RangeAmplification: int64(l.RangeAmplification),
 		ReadIdleTimeout: l.ReadIdleTimeout, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdleTimeout: l.UpgradeIdleTimeout,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow, PurgeToken: from.purges,
