@@ -101,7 +101,7 @@ func (v *validator) acme(secure bool) {
 	v.want(a.AcceptTerms, child(section, "accept_terms"), "must be true: the authority issues no certificate unless you accept its terms")
 	v.want(a.Email == "" || validEmail(a.Email), child(section, "email"), "must be one address, such as admin@example.com")
 	v.want(validDirectory(a.Directory), child(section, "directory"), "must be the URL of a directory, https://…")
-	v.want(a.Storage != "", child(section, "storage"), "missing, must be a folder that outlives a restart, for the account, keys and certificates")
+	v.want(a.Storage != "", child(section, "storage"), missing("a folder that outlives a restart, for the account, keys and certificates"))
 	v.challenges(child(section, "challenges"), a.Challenges)
 }
 
@@ -118,7 +118,7 @@ func validDirectory(text string) bool {
 }
 
 func (v *validator) acmeNames(path string, names []string) {
-	v.want(len(names) > 0, path, "missing, must be at least one host name")
+	v.want(len(names) > 0, path, missing("at least one host"))
 	for i, name := range names {
 		if at := item(path, i); slices.Contains(names[:i], name) && v.noErrorAt(at) {
 			v.fail(at, "each name must be listed once")

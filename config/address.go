@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	wantAddress = "must be HOST:PORT, such as 127.0.0.1:8080"
-	wantURL     = "must be http[s]://HOST[:PORT]"
+	urlForm     = "http[s]://HOST[:PORT]"
+	serverForms = urlForm + ", srv+http[s]://NAME, or unix:/PATH"
+	wantURL     = "must be " + urlForm
 	wantService = "must be srv+http[s]://NAME"
-	wantServer  = wantURL + ", srv+http[s]://NAME, or unix:/PATH"
+	wantServer  = "must be " + serverForms
 	wantPattern = "must be *, HOST or *.DOMAIN, with :PORT for a single port"
 	wantHeader  = "must be client, server or HOST[:PORT]"
 )
@@ -91,7 +92,7 @@ func parseService(scheme, rest string) (Server, error) {
 	case strings.ContainsAny(rest, "/?#@"):
 		return Server{}, errors.New(wantService + ", without user, path or query")
 	case ok && port != 0:
-		return Server{}, errors.New(wantService + ", without a port: each SRV record has one; or " + wantURL[len("must be "):])
+		return Server{}, errors.New(wantService + ", without a port: each SRV record has one; or " + urlForm)
 	case !ok:
 		return Server{}, errors.New(wantService + ", such as srv+http://_http._tcp.app.internal")
 	}

@@ -103,7 +103,7 @@ func (v *validator) health(path string, h *origin.Health) {
 	switch {
 	case !v.noErrorAt(target):
 	case !v.src.given(target):
-		v.fail(target, `missing, needs the path to ask for, such as /health, or "" for no checks`)
+		v.fail(target, missing(`the path to ask for, such as /health, or "" for no checks`))
 	case h.Path != "" && (h.Path[0] != '/' || strings.ContainsFunc(h.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' })):
 		v.fail(target, "must be a path that begins with /, with %-encoding as in a URL")
 	}

@@ -41,7 +41,7 @@ func TestFlagsRefused(t *testing.T) {
 		})
 	}
 	const origin = "http://h"
-	check("no origin", Flags{}, "--origin: missing, must be http[s]://HOST[:PORT], or a file with origins")
+	check("no origin", Flags{}, "--origin: is missing: name a server: http[s]://HOST[:PORT], or a file with origins")
 	check("not a URL", Flags{Origin: "htp:/x"}, "--origin: htp:/x: must be http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")
 	check("a password", Flags{Origin: "http://u:p@h"}, "--origin: http://***@h: must be http[s]://HOST[:PORT], without user or password")
 	check("another scheme", Flags{Origin: "ftp://h"}, "--origin: ftp://h: must be http[s]://HOST[:PORT], srv+http[s]://NAME, or unix:/PATH")

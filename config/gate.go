@@ -98,7 +98,7 @@ func (v *validator) shadow() {
 		switch {
 		case !v.noErrorAt(path):
 		case r.Policy == "":
-			v.fail(policyAt, "missing, must be "+oneOf(asTexts(policies())))
+			v.fail(policyAt, missing("a policy: "+oneOf(asTexts(policies()))))
 		case r.Policy != PolicyCounting && v.src.given(moreThan):
 			v.fail(moreThan, "remove it: the policy is "+string(r.Policy)+", not counting")
 		case slices.Contains(rules[:i], r):

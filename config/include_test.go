@@ -144,7 +144,7 @@ routes: [{name: a, origin: none}]
 `, `
 edge.yaml:3:18: limits.ranges: 0: must be 1 to 1000
 a.yaml:2:29: routes[0].match.path: a: must be a path that begins with /
-a.yaml:3:5: routes[1].origin: missing, must be the name of an origin, or redirect or respond in its place
+a.yaml:3:5: routes[1].origin: is missing: name an origin, or write redirect or respond in its place
 a.yaml:3:15: routes[1].orgin: unknown key, did you mean origin?
 b.yaml:1:52: origins.b.queue.wait: 3: must be a duration with a unit (ms, s, m, h, d or w), such as 3s
 b.yaml:2:17: routes[2].name: a: must be a unique name: this is the name of routes[0] in a.yaml:2:5
@@ -224,7 +224,7 @@ routes: [{name: b, orgin: app}]
 `, `
 edge.yaml:2:10: include: sites: must be a file or a folder that can be read: open sites/a.yaml: no such file or directory
 edge.yaml:2:10: include: sites: each file must be listed once: sites/c.yaml is read already, as sites/b.yaml
-sites/b.yaml:1:10: routes[0].origin: missing, must be the name of an origin, or redirect or respond in its place
+sites/b.yaml:1:10: routes[0].origin: is missing: name an origin, or write redirect or respond in its place
 sites/b.yaml:1:20: routes[0].orgin: unknown key, did you mean origin?
 `)
 	f("are no files", `-- edge.yaml --

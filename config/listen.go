@@ -15,8 +15,9 @@ const (
 	// with its zero byte (unix(7)).
 	maxSocketPath = 107
 
-	wantListen = wantAddress + ", or unix:PATH"
-	wantMode   = `must be the mode of a socket in octal digits, such as "0660"`
+	listenForms = "HOST:PORT, such as 127.0.0.1:8080, or unix:PATH"
+	wantListen  = "must be " + listenForms
+	wantMode    = `must be the mode of a socket in octal digits, such as "0660"`
 )
 
 // Listen is one address that serves clients.
@@ -119,7 +120,7 @@ func (v *validator) trustedProxies(path string, l *Listen) {
 func (v *validator) wantAddress(path string, l *Listen) string {
 	switch {
 	case !v.src.given(path) && l.Address == "":
-		return "missing, " + wantListen
+		return missing("an address: " + listenForms)
 	case l.Socket() && !validSocket(l.Address):
 		return "must be unix: and the path of a socket, of 1 to " + strconv.Itoa(maxSocketPath) + " bytes"
 	case !l.Socket() && !validAddress(l.Address):

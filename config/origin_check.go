@@ -31,7 +31,7 @@ func (v *validator) origins() {
 // servers checks the servers of one origin.
 func (v *validator) servers(path string, servers []Server) {
 	if len(servers) == 0 && v.noErrorAt(path) {
-		v.fail(path, "missing, must be a server, such as http://127.0.0.1:9000")
+		v.fail(path, missing("a server, such as http://127.0.0.1:9000"))
 	}
 	first := map[string]int{}
 	for i, s := range servers {
@@ -40,7 +40,7 @@ func (v *validator) servers(path string, servers []Server) {
 			continue
 		}
 		if s.Address == "" {
-			v.fail(child(at, "url"), "missing, "+wantServer)
+			v.fail(child(at, "url"), missing("a server: "+serverForms))
 			continue
 		}
 		if j, twice := first[s.Address]; twice {
@@ -55,10 +55,10 @@ func (v *validator) servers(path string, servers []Server) {
 
 func (v *validator) missingOrigin() {
 	if v.src.file == "" {
-		v.errs = append(v.errs, &FieldError{Path: flagOrigin, Want: "missing, " + wantURL + ", or a file with origins"})
+		v.errs = append(v.errs, &FieldError{Path: flagOrigin, Want: missing("a server: " + urlForm + ", or a file with origins")})
 		return
 	}
-	v.fail("origins", "missing, must be an origin, such as app: {servers: [\"http://127.0.0.1:9000\"]}")
+	v.fail("origins", missing(`an origin, such as app: {servers: ["http://127.0.0.1:9000"]}`))
 }
 
 func (v *validator) queue(path string, o *Origin) {

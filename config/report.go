@@ -19,6 +19,9 @@ func newReport(src source) *report {
 	return &report{src: src, bad: map[string]bool{}, badBelow: map[string]bool{}}
 }
 
+// missing is the error for a setting that was not given. what says what to name, with an article and an example.
+func missing(what string) string { return "is missing: name " + what }
+
 // fail adds an error for the value at path, or for its absence.
 func (r *report) fail(path, want string) {
 	p, exact := r.src.locate(path)

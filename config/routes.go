@@ -11,7 +11,7 @@ func (v *validator) routes() {
 	c := v.c
 	if !v.src.given("routes") {
 		if len(c.Origins) > 1 && !v.incomplete {
-			v.fail("routes", "missing, must be routes that say which requests go to which of the origins")
+			v.fail("routes", missing("routes that say which requests go to which of the origins"))
 		}
 		return
 	}
@@ -39,7 +39,7 @@ const noRoute = "-"
 // routeName checks a route's name; names maps the names so far to the paths of their routes.
 func (v *validator) routeName(path, name string, names map[string]string) {
 	if !v.src.given(path) && v.noErrorAt(path) {
-		v.fail(path, "missing, must be a name, which is the metric label")
+		v.fail(path, missing("the route: the name is its label in metrics"))
 		return
 	}
 	v.name(path, name)
@@ -81,7 +81,7 @@ func (v *validator) routeOrigin(path string, r *Route, known []string) {
 			v.fail(path, "must have no origin beside redirect or respond")
 		}
 	case !v.src.given(path):
-		v.fail(path, "missing, must be the name of an origin, or redirect or respond in its place")
+		v.fail(path, missing("an origin, or write redirect or respond in its place"))
 	case len(known) == 0 || v.incomplete || isIn(known, r.Origin):
 	default:
 		v.fail(path, "must be the name of an origin: "+oneOf(atMostNamed(known)))

@@ -39,7 +39,7 @@ func (v *validator) tls() {
 		at := item("tls.certificates", i)
 		for key, path := range map[string]string{"certificate": c.Certificate, "key": c.Key} {
 			if at := child(at, key); path == "" && v.noErrorAt(at) {
-				v.fail(at, "missing, must be a file in PEM")
+				v.fail(at, missing("a file in PEM"))
 			}
 		}
 	}

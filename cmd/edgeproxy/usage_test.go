@@ -26,7 +26,7 @@ origins: {}
 		file + ":1:1: cahce: unknown key, did you mean cache?\n",
 		file + ":5:19: admission.second_hit.rotate_every: 30: must be ",
 		file + ":8:16: cache.memory.max_bytes: -5: must be ",
-		file + ":9:1: origins: missing, must be an origin",
+		file + ":9:1: origins: is missing: name an origin",
 	} {
 		if !strings.Contains(got.stderr, want) {
 			t.Errorf("no line that begins with %q in\n%s", want, got.stderr)
