@@ -122,6 +122,22 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
+// A name with which an origin may confuse a field is refused where the field is written by the proxy; a condition of another name is the client's.
+func TestRulesSelectByWhatReachesTheOrigin(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Accept": true, "Cookie": true, "X-Lang": true, "Authorization": true, "If_match": true,
+		"Host": false, "Via": false, "X_forwarded_for": false, "Forwarded": false, "Cdn-Loop": false, "Connection": false, "Te": false,
+		"Range": false, "If-Range": false, "If-None-Match": false, "If-Match": false, "If-Unmodified-Since": false,
+	} {
+		if got := Keyable(name); got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+		if r, err := ForRequests([]string{name}, nil, nil); (err == nil) != (want && name != "If_match") {
+			t.Errorf("a rule for %s: got %v %v", name, r, err)
+		}
+	}
+}
+
 func TestWhatNothingIsSelectedBy(t *testing.T) {
 	r := must(t)(ForRequests(nil, nil, map[string]string{"X-Who": "{client}", "X-Id": "{request_id}", "X-Url": "{uri}", "X-Edge": "1"}))
 	for name, want := range map[string]bool{"X-Who": true, "X-Id": true, "X-Url": false, "X-Edge": false, "Accept": false} {
