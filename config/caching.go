@@ -100,7 +100,7 @@ func descendant(path, keys string) string {
 }
 
 // minSlice keeps the overhead of a slice small, relative to its bytes.
-const minSlice = 16 * KiB
+const minSlice Size = 16 * KiB
 
 // slice checks the size of slices.
 func (v *validator) slice(at string, n Size) {

@@ -51,7 +51,7 @@ func cachingTable(c *setting.Caching) table {
 			"Request cookies that are removed before key, sighting and origin, but for those that bypass.cookies or key.cookies names.").withExample("[_ga*]"),
 		live("keep_cookies", texts((*[]string)(&c.KeepCookies), "cookie names", "must be a list of cookie names, such as [PHPSESSID]"),
 			"The only request cookies that are not removed, beside those of bypass.cookies and key.cookies; in place of strip_cookies.").withExample("[PHPSESSID, lang]"),
-		live("slice", size((*Size)(&c.SliceBytes), 0).withBounds("0B, or 16KiB to max_object_bytes"),
+		live("slice", size(&c.SliceBytes, 0).withBounds("0B, or 16KiB to max_object_bytes"),
 			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").withExample("1MiB"),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -92,8 +93,8 @@ type Limits struct {
 	HeaderTimeout      time.Duration // from the first byte of a head to its last
 	ReadIdleTimeout    time.Duration // between two reads of a request body
 	WriteIdleTimeout   time.Duration // between two writes of a response
-	SendRate           Pace          // at which a client acknowledges its response
-	ReceiveRate        Pace          // at which a client sends a request body
+	SendRate           pace.Rate     // at which a client acknowledges its response
+	ReceiveRate        pace.Rate     // at which a client sends a request body
 	RequestBuffer      Size          // the part of a request body that is read before a connection to the origin is taken
 	ResponseBuffer     Size          // the part of a response that is read ahead of its client
 	SpoolPath          string        // a folder for what is read ahead beyond ResponseBuffer; "" is none

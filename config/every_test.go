@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/balance"
@@ -187,7 +188,7 @@ func wantEveryKey() *Config {
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdleTimeout: 33 * time.Second, WriteIdleTimeout: 34 * time.Second,
-			SendRate: Pace{2 << 10, 61 * time.Second}, ReceiveRate: Pace{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10,
+			SendRate: pace.Rate{2 << 10, 61 * time.Second}, ReceiveRate: pace.Rate{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10,
 			ResponseBuffer: 2 << 20, SpoolPath: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
 			UpgradeIdleTimeout: 35 * time.Minute, KeepaliveTimeout: 61 * time.Second,
 			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17, RangeAmplification: 18, Tunnels: 1025,

@@ -12,10 +12,15 @@ import (
 // Each of these functions binds a field to one kind of value.
 
 // size is a number of bytes.
-func size(field *Size, byDefault Size) *number[Size] {
-	return &number[Size]{scalar: scalar[Size]{
-		field: field, byDefault: byDefault, kindText: "size", yaml: Size.String, shape: func() object { return ref("size") },
-		decode: func(d *decoder, f *Size) func(node) { return d.size(f) },
+func size[T int | int64 | Size](field *T, byDefault T) *number[T] {
+	return &number[T]{scalar: scalar[T]{
+		field: field, byDefault: byDefault, kindText: "size", yaml: func(n T) string { return Size(n).String() }, shape: func() object { return ref("size") },
+		decode: func(d *decoder, f *T) func(node) {
+			return converted(d, f, errSize.Error(), func(s string) (T, error) {
+				n, err := ParseSize(s)
+				return T(n), err
+			})
+		},
 	}}
 }
 

@@ -1,18 +1,15 @@
 package config
 
-import "time"
+import (
+	"time"
 
-// Pace is the lowest rate at which a client has to send or read while edgeproxy waits for
-// it: Bytes in each period Over. 0 bytes is no limit.
-type Pace struct {
-	Bytes Size
-	Over  time.Duration // above 0
-}
+	"edgeproxy/internal/conn/pace"
+)
 
-func (p *Pace) table() table {
+func paceTable(r *pace.Rate) table {
 	return table{
-		live("bytes", size(&p.Bytes, KiB), "The least that a client must transfer within over; 0B is no limit."),
-		live("over", duration(&p.Over, time.Minute).moreThan(0), "The time in which bytes must be transferred."),
+		live("bytes", size(&r.Bytes, KiB), "The least that a client must transfer within over; 0B is no limit."),
+		live("over", duration(&r.Over, time.Minute).moreThan(0), "The time in which bytes must be transferred."),
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 // Size is a number of bytes, 0 or more.
 type Size int64
 
-// The IEC units.
+// The IEC units, in bytes.
 const (
-	KiB Size = 1 << 10
-	MiB Size = 1 << 20
-	GiB Size = 1 << 30
+	KiB = 1 << 10
+	MiB = 1 << 20
+	GiB = 1 << 30
 )
 
 // maxSize is far above any use, and small enough that adding sizes never overflows.
-const maxSize = 1 << 20 * GiB
+const maxSize Size = 1 << 20 * GiB
 
 var errSize = errors.New("must be a size with a unit (B, KB, KiB, MB, MiB, GB or GiB), such as 256MiB")
 

@@ -4,7 +4,7 @@ import "time"
 
 // amount is the types of numbers.
 type amount interface {
-	int | float64 | Size | time.Duration
+	int | int64 | float64 | Size | time.Duration
 }
 
 // number is the value of a setting with a range.

@@ -76,11 +76,6 @@ func oneOf(words []string) string {
 	return b.String()
 }
 
-// size reads a size with its unit.
-func (d *decoder) size(dst *Size) func(node) {
-	return converted(d, dst, errSize.Error(), ParseSize)
-}
-
 // duration reads a duration with its unit. Errors have the default as an example.
 func (d *decoder) duration(dst *time.Duration) func(node) {
 	example := *dst

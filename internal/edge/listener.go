@@ -111,7 +111,7 @@ func (d *dataListener) open(cl *clientSide, forTLS func() *tls.Config) (err erro
 		Engine: d.proxy, Admit: cl.admitStream, Done: func() { cl.streams.Add(-1) }, Peer: cl.peers.Of,
 		Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout, WriteIdleTimeout: limits.WriteIdleTimeout,
-		Send: paceOf(limits.SendRate), Slow: func() { cl.slowStreams.Add(1) },
+		Send: limits.SendRate, Slow: func() { cl.slowStreams.Add(1) },
 		State: cl.onHTTP2State, Panics: cl.panics, Log: cl.log,
 	})
 	return nil

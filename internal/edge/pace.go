@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"edgeproxy/config"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/conn/sendfile"
 )
@@ -14,7 +13,7 @@ import (
 // buildPace builds the watch over how fast clients read responses and over what they pin in
 // memory meanwhile. It also builds the copies that large responses are sent from.
 func (cl *clientSide) buildPace() {
-	cl.sends = pace.New(pace.Options{Send: paceOf(cl.config.Limits.SendRate), Pinned: cl.pinned, Client: cl.clientOf, Panics: cl.panics, Log: cl.log})
+	cl.sends = pace.New(pace.Options{Send: cl.config.Limits.SendRate, Pinned: cl.pinned, Client: cl.clientOf, Panics: cl.panics, Log: cl.log})
 	cl.copies = sendfile.New(sendfile.Options{MaxBytes: int64(cl.config.Copies()), Panics: cl.panics, Log: cl.log})
 	cl.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -44,5 +43,3 @@ func (cl *clientSide) clientOf(conn net.Conn) netip.Prefix {
 	c, _ := cl.peers.Client(conn)
 	return c
 }
-
-func paceOf(p config.Pace) pace.Rate { return pace.Rate{Bytes: int64(p.Bytes), Over: p.Over} }
