@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"time"
 
-	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -86,33 +85,19 @@ const (
 
 // Limits bounds what clients may ask of the process. Their ranges are in the table.
 type Limits struct {
-	HeaderBytes        Size          // the size of a request's head
-	HeaderCount        int           // fields in a request's head
-	TargetBytes        Size          // the size of a request target
-	BodyBytes          Size          // the size of a request's body
-	HeaderTimeout      time.Duration // from the first byte of a head to its last
-	ReadIdleTimeout    time.Duration // between two reads of a request body
-	WriteIdleTimeout   time.Duration // between two writes of a response
-	SendRate           pace.Rate     // at which a client acknowledges its response
-	ReceiveRate        pace.Rate     // at which a client sends a request body
-	RequestBuffer      Size          // the part of a request body that is read before a connection to the origin is taken
-	ResponseBuffer     Size          // the part of a response that is read ahead of its client
-	SpoolPath          string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
-	SpoolBytes         Size          // the size of all files in SpoolPath
-	PinnedBytes        Size          // the size of bodies that are being sent and have left the cache; 0: see Pinned
-	UpgradeIdleTimeout time.Duration // silence of both sides of a connection that was switched to another protocol
-	KeepaliveTimeout   time.Duration // an idle client connection is closed after this
-	Connections        int           // connections of clients, open at once
-	PerAddress         int           // connections of one client address; 0 is any number
-	RequestsInFlight   int           // served at once
-	Tunnels            int           // connections that were switched to another protocol
-	InflightBytes      Size          // the size of bodies on their way from origins, all together
-	InflightShare      float64       // the share of InflightBytes for one client while less than a quarter is free; 1 is all
-	Variants           int           // stored for one URL (Vary)
-	Ranges             int           // ranges of one request; a request for more gets the whole response
-	RangeAmplification int           // bytes of origins for each byte that ranges of what is not stored ask for; 0 is any number
-	OriginShare        float64       // the share of connections to an origin and of requests in flight for one client while less than a quarter is free; 1 is all
-	Rate               Rate          // the rate of one client's requests; routes may have one of their own
+	setting.Limits
+	setting.FixedLimits
+	HeaderBytes      int           // the size of a request's head
+	HeaderTimeout    time.Duration // from the first byte of a head to its last
+	WriteIdleTimeout time.Duration // between two writes of a response
+	SpoolPath        string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
+	SpoolBytes       int64         // the size of all files in SpoolPath
+	PinnedBytes      int64         // the size of bodies that are being sent and have left the cache; 0: see Pinned
+	KeepaliveTimeout time.Duration // an idle client connection is closed after this
+	Connections      int           // connections of clients, open at once
+	PerAddress       int           // connections of one client address; 0 is any number
+	Variants         int           // stored for one URL (Vary)
+	Rate             Rate          // the rate of one client's requests; routes may have one of their own
 }
 
 // Shutdown says how the process stops. Both may be 0.

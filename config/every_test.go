@@ -186,13 +186,15 @@ func wantEveryKey() *Config {
 		Compress: everyCompress(),
 		Purge:    Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}, TokenFile: "token"},
 		Limits: Limits{
-			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
-			HeaderTimeout: 11 * time.Second, ReadIdleTimeout: 33 * time.Second, WriteIdleTimeout: 34 * time.Second,
-			SendRate: pace.Rate{2 << 10, 61 * time.Second}, ReceiveRate: pace.Rate{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10,
-			ResponseBuffer: 2 << 20, SpoolPath: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
-			UpgradeIdleTimeout: 35 * time.Minute, KeepaliveTimeout: 61 * time.Second,
-			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17, RangeAmplification: 18, Tunnels: 1025,
-			OriginShare: 0.25, InflightShare: 0.5, Rate: everyRate(),
+			Limits: setting.Limits{
+				HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30, ReadIdleTimeout: 33 * time.Second, ReceiveRate: pace.Rate{Bytes: 3 << 10, Over: 62 * time.Second},
+				UpgradeIdleTimeout: 35 * time.Minute, RequestsInFlight: 10001, Tunnels: 1025, Ranges: 17, RangeAmplification: 18,
+			},
+			FixedLimits: setting.FixedLimits{
+				InflightBytes: 65 << 20, InflightShare: 0.5, OriginShare: 0.25, RequestBuffer: 65 << 10, ResponseBuffer: 2 << 20, SendRate: pace.Rate{Bytes: 2 << 10, Over: 61 * time.Second},
+			},
+			HeaderBytes: 17 << 10, HeaderTimeout: 11 * time.Second, WriteIdleTimeout: 34 * time.Second, SpoolPath: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
+			KeepaliveTimeout: 61 * time.Second, Connections: 65537, PerAddress: 5, Variants: 33, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},

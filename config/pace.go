@@ -20,8 +20,8 @@ const maxRequestBuffer = 16 * MiB
 func (v *validator) pinned() {
 	const pinned = "limits.pinned_bytes"
 	l := &v.c.Limits
-	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.noErrorAt(pinned, "cache.memory.max_object_bytes") {
-		v.fail(pinned, "must be at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed a smaller limit")
+	if most := int64(v.c.Cache.Memory.MaxObjectBytes); l.PinnedBytes > 0 && l.PinnedBytes < most && v.noErrorAt(pinned, "cache.memory.max_object_bytes") {
+		v.fail(pinned, "must be at least max_object_bytes, "+Size(most).String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed a smaller limit")
 	}
 }
 
@@ -33,7 +33,7 @@ func (v *validator) readAhead() {
 	const buffer, spool, bytes = "limits.response_buffer", "limits.spool_path", "limits.spool_bytes"
 	l := &v.c.Limits
 	if most := l.InflightBytes / 4 * 3; l.ResponseBuffer > most && v.src.given(buffer) && v.noErrorAt(buffer, "limits.inflight_bytes") {
-		v.fail(buffer, "must be at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
+		v.fail(buffer, "must be at most "+Size(most).String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
 	}
 	if l.SpoolPath == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.noErrorAt(spool, bytes) {
 		v.fail(bytes, "needs limits.spool_path as well, the folder that this limits, or remove it")
@@ -41,13 +41,13 @@ func (v *validator) readAhead() {
 }
 
 // Pinned returns PinnedBytes, or its default, a quarter of the memory tier.
-func (c *Config) Pinned() Size {
+func (c *Config) Pinned() int64 {
 	if c.Limits.PinnedBytes > 0 {
 		return c.Limits.PinnedBytes
 	}
-	return c.Cache.Memory.MaxBytes / 4
+	return int64(c.Cache.Memory.MaxBytes / 4)
 }
 
 // Copies returns the limit of the copies of large bodies that are sent by sendfile: a sixteenth of the
 // memory tier's size, in addition to the tier.
-func (c *Config) Copies() Size { return c.Cache.Memory.MaxBytes / 16 }
+func (c *Config) Copies() int64 { return int64(c.Cache.Memory.MaxBytes / 16) }

@@ -43,7 +43,7 @@ func (v *validator) limits() {
 	const header, target = "limits.header_bytes", "limits.target_bytes"
 	l := &v.c.Limits
 	if l.TargetBytes > l.HeaderBytes && v.src.given(target) && v.noErrorAt(header, target) {
-		v.fail(target, "must be at most header_bytes, "+l.HeaderBytes.String()+": the target is part of the head")
+		v.fail(target, "must be at most header_bytes, "+Size(l.HeaderBytes).String()+": the target is part of the head")
 	}
 	v.pinned()
 	v.readAhead()

@@ -142,7 +142,7 @@ func (e *Edge) build() error {
 		return fmt.Errorf("register runtime metrics: %w", err)
 	}
 	var err error
-	e.pinned = pinned.NewTotal(int64(e.config.Pinned()))
+	e.pinned = pinned.NewTotal(e.config.Pinned())
 	hasher, err := e.buildStore()
 	if err != nil {
 		return err

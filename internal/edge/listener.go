@@ -77,7 +77,7 @@ func (cl *clientSide) newServer(d *dataListener) *http1.Server {
 	limits := &cl.config.Limits
 	return http1.New(http1.Options{
 		Engine:      d.proxy,
-		HeaderBytes: int(limits.HeaderBytes), HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout,
+		HeaderBytes: limits.HeaderBytes, HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout,
 		WriteIdleTimeout: writeIdleTimeout(cl.config),
 		// The listener's limiter bounds connections. It frees a slot a moment before this
 		// server does, so this bound is twice as high.
@@ -109,7 +109,7 @@ func (d *dataListener) open(cl *clientSide, forTLS func() *tls.Config) (err erro
 	})
 	d.h2 = http2.NewServer(http2.Options{
 		Engine: d.proxy, Admit: cl.admitStream, Done: func() { cl.streams.Add(-1) }, Peer: cl.peers.Of,
-		Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
+		Streams: maxStreams, HeaderBytes: limits.HeaderBytes,
 		HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout, WriteIdleTimeout: limits.WriteIdleTimeout,
 		Send: limits.SendRate, Slow: func() { cl.slowStreams.Add(1) },
 		State: cl.onHTTP2State, Panics: cl.panics, Log: cl.log,

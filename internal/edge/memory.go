@@ -105,7 +105,7 @@ func cgroupMemory() int64 {
 func (e *Edge) memoryBytes() int64 {
 	l := &e.config.Limits
 	bodies := l.InflightBytes + max(l.InflightBytes/4, l.RequestBuffer) + e.config.Pinned()
-	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(bodies) +
+	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + bodies +
 		e.gate.MostBytes() + e.shadow.Bytes() + e.topBytes() + e.diskMemory()
 }
 

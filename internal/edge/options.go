@@ -186,11 +186,8 @@ func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {
 	c := e.config
 	o := proxy.Options{
 		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(first), Store: e.store, Hasher: hasher, Purges: e.purges, Gate: e.gate, Shadow: e.shadow,
-		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
-		ClientShare: c.Limits.OriginShare, WriteIdleTimeout: writeIdleTimeout(c),
-		Sends: e.sends, SendRate: c.Limits.SendRate, Copies: e.copies,
-		RequestBuffer:  int64(c.Limits.RequestBuffer),
-		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
+		FixedLimits: c.Limits.FixedLimits, MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), WriteIdleTimeout: writeIdleTimeout(c),
+		Sends: e.sends, Copies: e.copies, Spool: e.spool,
 		Challenge: e.challenge(), NothingStored: e.disk != nil && e.disk.Complete() && e.disk.Stats().Segments == 0,
 		AccessLog: e.access, Spans: e.spans, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{RouteLabel: e.config.Metrics.RouteLabel}),
 	}
@@ -203,11 +200,8 @@ func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {
 // liveOptions are what a reload changes in a running proxy.
 func liveOptions(from *live) proxy.Live {
 	c := from.config
-	l := &c.Limits
 	return proxy.Live{
-		Routes: from.routes, Generated: c.HeaderRules().Generated, RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
-		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges, RangeAmplification: int64(l.RangeAmplification),
-		ReadIdleTimeout: l.ReadIdleTimeout, ReceiveRate: l.ReceiveRate, UpgradeIdleTimeout: l.UpgradeIdleTimeout,
+		Limits: c.Limits.Limits, Routes: from.routes, Generated: c.HeaderRules().Generated,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow, PurgeToken: from.purges,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
 		LogFormat: logFormat(&c.AccessLog), LogSample: c.AccessLog.Sample, Sampler: sampler(&c.Tracing),

@@ -59,7 +59,7 @@ func (og *originSide) newOrigin(c *config.Config, o *config.Origin) (*origin.Ori
 	for i := range options.Servers {
 		og.follow(o, &o.Servers[i], &options.Servers[i])
 	}
-	options.ClientShare = og.config.Limits.OriginShare // not live: the value of the start
+	options.OriginShare = og.config.Limits.OriginShare // not live: the value of the start
 	options.Metrics, options.Panics, options.Dial, options.DialFailed = og.calls, og.panics, og.dialer.Dial, og.dialer.Failed
 	options.Watch = og.dialer.Watch
 	options.OnChange = func(change origin.Change) { og.serverChanged(o.Name, change) }

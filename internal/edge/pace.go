@@ -14,7 +14,7 @@ import (
 // memory meanwhile. It also builds the copies that large responses are sent from.
 func (cl *clientSide) buildPace() {
 	cl.sends = pace.New(pace.Options{Send: cl.config.Limits.SendRate, Pinned: cl.pinned, Client: cl.clientOf, Panics: cl.panics, Log: cl.log})
-	cl.copies = sendfile.New(sendfile.Options{MaxBytes: int64(cl.config.Copies()), Panics: cl.panics, Log: cl.log})
+	cl.copies = sendfile.New(sendfile.Options{MaxBytes: cl.config.Copies(), Panics: cl.panics, Log: cl.log})
 	cl.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_cache_copies_bytes",

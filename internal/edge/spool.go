@@ -11,7 +11,7 @@ func newSpool(c *config.Config) (*spool.Spool, error) {
 	if l.SpoolPath == "" {
 		return nil, nil //nolint:nilnil // limits.spool_path is not set
 	}
-	return spool.New(l.SpoolPath, int64(l.SpoolBytes))
+	return spool.New(l.SpoolPath, l.SpoolBytes)
 }
 
 // spoolFaults checks the folder of limits.spool_path.

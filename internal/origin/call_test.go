@@ -236,7 +236,7 @@ func TestACallKeepsTheTimeOfAFirstByte(t *testing.T) {
 }
 
 func TestAnAbandonedCallHoldsNothing(t *testing.T) {
-	o := startWarm(t, Options{ClientShare: 0.5}, func(_ int, p *peer) { p.untilClosed() })
+	o := startWarm(t, Options{OriginShare: 0.5}, func(_ int, p *peer) { p.untilClosed() })
 	for range 3 {
 		c := call(t, o, get("/"))
 		c.Nudge()

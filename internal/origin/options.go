@@ -111,10 +111,10 @@ type Options struct {
 	// any more. Connections to them carry no more requests. Nil: nobody looks.
 	Watch func(address string, left func(netip.Addr)) (stop func())
 
-	// ClientShare is how much of the connections of all servers that are up one client may
+	// OriginShare is how much of the connections of all servers that are up one client may
 	// hold, or wait for, while they are scarce: the value of a client.Part. It counts requests
 	// that have a Client. The default is all of them.
-	ClientShare float64
+	OriginShare float64
 
 	// MaxHeaderBytes bounds one response head. Default 64 KiB.
 	MaxHeaderBytes int

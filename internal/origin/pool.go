@@ -47,7 +47,7 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, unknown: map[int]error{}, shares: client.NewShares(client.Part(o.ClientShare))}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, unknown: map[int]error{}, shares: client.NewShares(client.Part(o.OriginShare))}
 	p.balancer = balance.New(balance.Options{
 		Policy: o.Balance, Ejection: o.Ejection, Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
 	})

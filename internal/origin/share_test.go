@@ -29,7 +29,7 @@ func holders(o *Origin) int {
 // TestOneClientLeavesOthersAQuarterOfTheConnections: beyond its share it is refused at
 // once, and what it gives back it may have again.
 func TestOneClientLeavesOthersAQuarterOfTheConnections(t *testing.T) {
-	o := start(t, Options{ClientShare: 0.125, Settings: Settings{MaxConnections: 16, QueueRequests: 10, QueueWait: time.Minute}}, each("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"))
+	o := start(t, Options{OriginShare: 0.125, Settings: Settings{MaxConnections: 16, QueueRequests: 10, QueueWait: time.Minute}}, each("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"))
 	var held []*Response
 	take := func(who netip.Prefix) error {
 		res, err := o.RoundTrip(t.Context(), askedBy(who))
@@ -77,7 +77,7 @@ func TestOneClientLeavesOthersAQuarterOfTheConnections(t *testing.T) {
 // another one has.
 func TestWhoWaitsHoldsAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{ClientShare: 0.125, Settings: Settings{MaxConnections: 16, QueueRequests: 100, QueueWait: time.Second}}, numbered)
+		o := inMemory(t, Options{OriginShare: 0.125, Settings: Settings{MaxConnections: 16, QueueRequests: 100, QueueWait: time.Second}}, numbered)
 		var held []*Response
 		for range 16 {
 			res, err := o.RoundTrip(t.Context(), get("/"))
@@ -123,7 +123,7 @@ func TestAShareIsOfTheServersThatAreUp(t *testing.T) {
 	o, err := New(Options{
 		Name:        "app",
 		Servers:     []Server{{Address: "a:80"}, {Address: "b:80"}},
-		ClientShare: 0.25,
+		OriginShare: 0.25,
 		Settings:    Settings{MaxConnections: 8, Health: Health{Unhealthy: 1}},
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func TestAShareIsOfTheServersThatAreUp(t *testing.T) {
 // TestAFailedRequestHoldsNothing, whatever has failed.
 func TestAFailedRequestHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inMemory(t, Options{ClientShare: 0.125, Settings: Settings{MaxConnections: 16}}, func(_ int, p *peer) { p.request() })
+		o := inMemory(t, Options{OriginShare: 0.125, Settings: Settings{MaxConnections: 16}}, func(_ int, p *peer) { p.request() })
 		for range 5 {
 			if _, err := o.RoundTrip(t.Context(), askedBy(greedy)); err == nil {
 				t.Error("got an answer of a server that hangs up")

@@ -101,7 +101,7 @@ func oneOfMany(o *Origin, r *rand.Rand, target string) (whole bool, err error) {
 
 func TestOneClientLeavesOthersConnectionsByHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := h2InMemory(t, Options{ClientShare: 0.125, Settings: Settings{MaxConnections: 16, QueueRequests: 10, QueueWait: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) {
+		o := h2InMemory(t, Options{OriginShare: 0.125, Settings: Settings{MaxConnections: 16, QueueRequests: 10, QueueWait: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "x")
 		})
 		var held []*Response

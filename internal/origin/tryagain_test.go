@@ -195,7 +195,7 @@ func TestAnotherServerAnswersInPlaceOfAStatus(t *testing.T) {
 	f("POST", &Request{Method: "POST", Target: "/", Host: "h"}, o, 503, "a", busy, ok)
 	f("not asked for", get("/"), again(Options{}), 503, "a", busy, ok)
 	share := o
-	share.ClientShare, share.MaxConnections = 0.5, 4
+	share.OriginShare, share.MaxConnections = 0.5, 4
 	who := get("/")
 	who.Client = netip.MustParsePrefix("192.0.2.1/32")
 	f("of a client with a share", who, share, 200, "a b", busy, ok)

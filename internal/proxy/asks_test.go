@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/route/setting"
 )
 
 // asksOf reads the fields, lines that end in CRLF, as those of a GET.
@@ -98,7 +100,7 @@ func BenchmarkGate(b *testing.B) {
 	r, _ := readRequest(head)
 	r.Host = []byte("www.example.com")
 	p, x := &Proxy{}, newExchange()
-	s := &settings{Live: Live{TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20}}
+	s := &settings{Live: Live{Limits: setting.Limits{TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20}}}
 	b.ReportAllocs()
 	for b.Loop() {
 		x.reset()

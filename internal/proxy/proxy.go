@@ -29,6 +29,7 @@ import (
 	"edgeproxy/internal/proxy/internal/running"
 	"edgeproxy/internal/proxy/internal/varyfields"
 	"edgeproxy/internal/route/client"
+	"edgeproxy/internal/route/setting"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,
@@ -50,30 +51,18 @@ type Options struct {
 	// Shadow tries other policies on a sample of the requests; nil is none.
 	Shadow *shadow.Shadow
 
-	// MaxObjectBytes is the largest body that is stored, InflightBytes bounds
-	// the bodies of all flights together.
-	MaxObjectBytes, InflightBytes int64
-	// ResponseBuffer is how far a fetch runs ahead of its client that is not kept whole for
-	// others; at least 64 KiB. InflightShare is how much of InflightBytes one client may hold
-	// while less than a quarter is free; 1 is all. Spool takes what is beyond ResponseBuffer;
-	// nil is none.
-	ResponseBuffer int64
-	InflightShare  float64
-	Spool          *spool.Spool
-	// ClientShare is how much of Live.RequestsInFlight, and of Live.Tunnels, one client may
-	// have while they are scarce; beyond it they get 429.
-	ClientShare float64
+	setting.FixedLimits
+	// MaxObjectBytes is the largest body that is stored.
+	MaxObjectBytes int64
+	// Spool takes what is beyond ResponseBuffer; nil is none.
+	Spool *spool.Spool
 	// WriteIdleTimeout bounds one write of a body; 0 leaves stalled clients to the listener.
 	WriteIdleTimeout time.Duration
 	// Sends looks after the connections that answers are sent on, and counts what they are
 	// sent from; nil does not. Where WriteIdleTimeout is above 0 the pace of SendRate is kept here.
-	Sends    *pace.Watch
-	SendRate pace.Rate
+	Sends *pace.Watch
 	// Copies has copies of large bodies that the system can send by itself; nil has none.
 	Copies *sendfile.Copies
-	// RequestBuffer is how much of a request body is read before a connection to the origin
-	// is taken; 0 is nothing.
-	RequestBuffer int64
 	// Challenge returns the response to a request for ChallengePath and this token. It returns "" for an unknown token; the
 	// request is then handled as usual. Nil: there are no challenges.
 	Challenge func(token []byte) string
@@ -166,7 +155,7 @@ func New(o Options) (*Proxy, error) {
 		o.Panics = rescue.NewCounter(o.Log)
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
-	share := client.Part(o.ClientShare)
+	share := client.Part(o.OriginShare)
 	p := &Proxy{
 		Options:   o,
 		identity:  identity{via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node)},

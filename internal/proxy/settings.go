@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/spans"
@@ -16,33 +15,17 @@ import (
 	"edgeproxy/internal/route/client"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/setting"
 )
 
 // Live are the options that Swap can change while requests are served.
 type Live struct {
+	setting.Limits
+
 	// Routes in the order in which they match.
 	Routes []Route
 	// Generated are the rules for the fields of our own answers to requests whose route is not known. They are made by fieldrules.ForGenerated.
 	Generated fieldrules.Rules
-	// RequestsInFlight bounds the requests that are not hits; beyond it they get 503.
-	RequestsInFlight int
-	// Tunnels bounds the connections that speak another protocol, which have no place among
-	// RequestsInFlight, and the requests that have asked for one. Beyond it they get 503.
-	Tunnels int
-	// TargetBytes, HeaderCount and BodyBytes bound a request.
-	TargetBytes, HeaderCount int
-	BodyBytes                int64
-	// Ranges is how many ranges a request may ask for and get in one answer; one that
-	// asks for more gets the whole. At 0 that is each with more than one.
-	Ranges int
-	// RangeAmplification is how many bytes may be fetched from an origin for each byte that ranges of what is not stored ask for; 0 is any number.
-	RangeAmplification int64
-	// ReadIdleTimeout bounds one read of a request body, ReceiveRate is the least pace of one.
-	ReadIdleTimeout time.Duration
-	ReceiveRate     pace.Rate
-	// UpgradeIdleTimeout is how long a connection that was switched to another protocol may be
-	// silent, in both directions. It is above 0.
-	UpgradeIdleTimeout time.Duration
 	// CollapseWait is how long a follower waits for a header before it leads another
 	// fetch, UncacheableFor how long nobody queues for a key after a response that could not be shared.
 	CollapseWait, UncacheableFor time.Duration
@@ -97,7 +80,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 		before = &settings{}
 	}
 	if s.encoders = before.encoders; s.encoders == nil {
-		s.encoders = newClientSlots(client.Part(o.ClientShare))
+		s.encoders = newClientSlots(client.Part(o.OriginShare))
 	}
 	for _, r := range routes {
 		r.encoders = s.encoders

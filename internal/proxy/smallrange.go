@@ -133,7 +133,7 @@ func (p *Proxy) missesPart(key cache.Key, name []byte) bool {
 // enough adds what x asks for to what was asked for under key, and reports whether that is enough for a fetch of cost bytes.
 func (p *Proxy) enough(x *exchange, key cache.Key, asked, cost int64) bool {
 	x.weighing = weighing{weighed: true, weighedKey: key, cost: cost}
-	x.small = !p.asked.spend(key, max(asked, leastAsked), cost/x.settings.RangeAmplification)
+	x.small = !p.asked.spend(key, max(asked, leastAsked), cost/int64(x.settings.RangeAmplification))
 	return !x.small
 }
 

@@ -7,6 +7,7 @@ import (
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/setting"
 )
 
 func TestARequestHasAsManyTrailersAsFields(t *testing.T) {
@@ -14,7 +15,7 @@ func TestARequestHasAsManyTrailersAsFields(t *testing.T) {
 	f := func(list field.List, fault, want error) {
 		t.Helper()
 		x := received(t, "POST / HTTP/1.1\r\nHost: h\r\n\r\n")
-		x.settings = &settings{Live: Live{HeaderCount: 1}}
+		x.settings = &settings{Live: Live{Limits: setting.Limits{HeaderCount: 1}}}
 		x.route = &route{Route: &Route{}, Key: &cachekey.Rules{}}
 		x.upload = &upload{src: &testBody{length: -1, list: list, err: fault}}
 		p.ownTrailers(x, &origin.Request{})

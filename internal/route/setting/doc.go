@@ -1,6 +1,6 @@
-// Package setting has the settings of requests and routes that are used as the operator wrote them.
+// Package setting has the settings of requests and routes, and limits of what they take, that are used as the operator wrote them.
 //
-// It answers one question: what has the operator chosen for this route? The configuration decodes the types of this package, the
+// It answers one question: what has the operator chosen for requests? The configuration decodes the types of this package, the
 // engine runs by them, and nothing stands between the two. Settings of one rule that has a room of its own, such as cache keys
 // (internal/route/cachekey), are types of that room, and fields here.
 //

@@ -20,7 +20,7 @@ func wings() []wing {
 		{name: http},
 		{name: conn},
 		{name: bloom},
-		{name: route, imports: []string{http}},
+		{name: route, imports: []string{conn, http}},
 		{name: cache, imports: []string{conn, http}},
 		{name: admission, imports: []string{bloom, cache, http}},
 		{name: ops, imports: []string{conn}},
