@@ -87,13 +87,11 @@ const (
 type Limits struct {
 	setting.Limits
 	setting.FixedLimits
-	HeaderBytes      int           // the size of a request's head
-	HeaderTimeout    time.Duration // from the first byte of a head to its last
+	setting.FrontLimits
 	WriteIdleTimeout time.Duration // between two writes of a response
 	SpoolPath        string        // a folder for what is read ahead beyond ResponseBuffer; "" is none
 	SpoolBytes       int64         // the size of all files in SpoolPath
 	PinnedBytes      int64         // the size of bodies that are being sent and have left the cache; 0: see Pinned
-	KeepaliveTimeout time.Duration // an idle client connection is closed after this
 	Connections      int           // connections of clients, open at once
 	PerAddress       int           // connections of one client address; 0 is any number
 	Variants         int           // stored for one URL (Vary)

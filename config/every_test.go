@@ -193,8 +193,9 @@ func wantEveryKey() *Config {
 			FixedLimits: setting.FixedLimits{
 				InflightBytes: 65 << 20, InflightShare: 0.5, OriginShare: 0.25, RequestBuffer: 65 << 10, ResponseBuffer: 2 << 20, SendRate: pace.Rate{Bytes: 2 << 10, Over: 61 * time.Second},
 			},
-			HeaderBytes: 17 << 10, HeaderTimeout: 11 * time.Second, WriteIdleTimeout: 34 * time.Second, SpoolPath: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
-			KeepaliveTimeout: 61 * time.Second, Connections: 65537, PerAddress: 5, Variants: 33, Rate: everyRate(),
+			FrontLimits:      setting.FrontLimits{HeaderBytes: 17 << 10, HeaderTimeout: 11 * time.Second, KeepaliveTimeout: 61 * time.Second},
+			WriteIdleTimeout: 34 * time.Second, SpoolPath: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
+			Connections: 65537, PerAddress: 5, Variants: 33, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},

@@ -74,11 +74,8 @@ func (cl *clientSide) addListener(l config.Listen) {
 
 // newServer returns the HTTP/1 server of one data listener.
 func (cl *clientSide) newServer(d *dataListener) *http1.Server {
-	limits := &cl.config.Limits
 	return http1.New(http1.Options{
-		Engine:      d.proxy,
-		HeaderBytes: limits.HeaderBytes, HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout,
-		WriteIdleTimeout: writeIdleTimeout(cl.config),
+		Engine: d.proxy, FrontLimits: cl.config.Limits.FrontLimits, WriteIdleTimeout: writeIdleTimeout(cl.config),
 		// The listener's limiter bounds connections. It frees a slot a moment before this
 		// server does, so this bound is twice as high.
 		Connections: 2 * cl.connectionLimit,
@@ -109,9 +106,8 @@ func (d *dataListener) open(cl *clientSide, forTLS func() *tls.Config) (err erro
 	})
 	d.h2 = http2.NewServer(http2.Options{
 		Engine: d.proxy, Admit: cl.admitStream, Done: func() { cl.streams.Add(-1) }, Peer: cl.peers.Of,
-		Streams: maxStreams, HeaderBytes: limits.HeaderBytes,
-		HeaderTimeout: limits.HeaderTimeout, KeepaliveTimeout: limits.KeepaliveTimeout, WriteIdleTimeout: limits.WriteIdleTimeout,
-		Send: limits.SendRate, Slow: func() { cl.slowStreams.Add(1) },
+		Streams: maxStreams, FrontLimits: limits.FrontLimits, WriteIdleTimeout: limits.WriteIdleTimeout,
+		SendRate: limits.SendRate, Slow: func() { cl.slowStreams.Add(1) },
 		State: cl.onHTTP2State, Panics: cl.panics, Log: cl.log,
 	})
 	return nil
@@ -238,7 +234,7 @@ func (cl *clientSide) releaseConnection(c net.Conn) {
 func (cl *clientSide) buildListeners() {
 	cl.limitConnections(descriptorLimit())
 	limits := &cl.config.Limits
-	cl.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: cl.connectionLimit, PerClient: limits.PerAddress}, cl.peers)
+	cl.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: cl.connectionLimit, PerAddress: limits.PerAddress}, cl.peers)
 	for _, l := range cl.config.Listen {
 		cl.addListener(l)
 	}

@@ -13,7 +13,7 @@ import (
 // buildPace builds the watch over how fast clients read responses and over what they pin in
 // memory meanwhile. It also builds the copies that large responses are sent from.
 func (cl *clientSide) buildPace() {
-	cl.sends = pace.New(pace.Options{Send: cl.config.Limits.SendRate, Pinned: cl.pinned, Client: cl.clientOf, Panics: cl.panics, Log: cl.log})
+	cl.sends = pace.New(pace.Options{SendRate: cl.config.Limits.SendRate, Pinned: cl.pinned, Client: cl.clientOf, Panics: cl.panics, Log: cl.log})
 	cl.copies = sendfile.New(sendfile.Options{MaxBytes: cl.config.Copies(), Panics: cl.panics, Log: cl.log})
 	cl.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -15,6 +15,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/front/http2"
+	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
@@ -99,7 +100,7 @@ func startHTTP2(t testing.TB, e *edgetest.Edge) (address string) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	s := http2.NewServer(http2.Options{
-		Engine: e.Proxy.Listener(false, nil), Streams: 100, HeaderBytes: 16 << 10, HeaderTimeout: time.Hour, KeepaliveTimeout: time.Hour, WriteIdleTimeout: time.Hour,
+		Engine: e.Proxy.Listener(false, nil), Streams: 100, FrontLimits: setting.FrontLimits{HeaderBytes: 16 << 10, HeaderTimeout: time.Hour, KeepaliveTimeout: time.Hour}, WriteIdleTimeout: time.Hour,
 		Panics: rescue.NewCounter(log), Log: log,
 	})
 	var serving sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 // BenchmarkSending is what a hit of more than pinned.Least bytes pays, among other connections.
 func BenchmarkSending(b *testing.B) {
 	total := pinned.NewTotal(1 << 30)
-	w := New(Options{Send: Rate{Bytes: 1 << 10, Over: time.Minute}, Pinned: total, Log: slog.New(slog.DiscardHandler)})
+	w := New(Options{SendRate: Rate{Bytes: 1 << 10, Over: time.Minute}, Pinned: total, Log: slog.New(slog.DiscardHandler)})
 	b.Cleanup(w.Close)
 	conns := make([]net.Conn, 1000)
 	for i := range conns {

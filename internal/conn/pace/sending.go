@@ -27,7 +27,7 @@ type Sending struct {
 	began          time.Time
 	ackedAtBegin   int64 // acknowledged then
 	rate           float64
-	periodBegan    time.Time // began, of Options.Send
+	periodBegan    time.Time // began, of Options.SendRate
 	ackedAtPeriod  int64     // acknowledged then
 	queuedAtPeriod int64     // and queued
 }

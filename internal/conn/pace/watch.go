@@ -14,10 +14,10 @@ import (
 
 // Options say what clients are held to.
 type Options struct {
-	// Send is the least pace at which a client acknowledges what it is sent. A client for
+	// SendRate is the least pace at which a client acknowledges what it is sent. A client for
 	// which nothing is queued is not slow. The pace is enforced only if the system tells what was
 	// acknowledged: see Acknowledged.
-	Send Rate
+	SendRate Rate
 	// Pinned counts what all clients pin together. Beyond its limit the slowest answers are
 	// ended. Nil is no such limit.
 	Pinned *pinned.Total
@@ -30,7 +30,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// A Watch runs every checkInterval. With a least pace it runs checksPerPeriod times in a period of Options.Send if
+// A Watch runs every checkInterval. With a least pace it runs checksPerPeriod times in a period of Options.SendRate if
 // that is more often, but at most every minInterval.
 const (
 	checkInterval   = time.Second
@@ -68,7 +68,7 @@ func (w *Watch) Close() {
 }
 
 // LetGo returns how many connections and streams were ended so far: because the client was
-// below Options.Send, and because too much was pinned.
+// below Options.SendRate, and because too much was pinned.
 func (w *Watch) LetGo() (slow, shed int64) { return w.slow.Load(), w.cutPinned.Load() }
 
 // Enter begins to watch a connection.
@@ -112,8 +112,8 @@ func (w *Watch) newSending(conn net.Conn) *Sending {
 
 func (w *Watch) run() {
 	gap := checkInterval
-	if w.o.Send.Bytes > 0 {
-		gap = max(min(checkInterval, w.o.Send.Over/checksPerPeriod), minInterval)
+	if w.o.SendRate.Bytes > 0 {
+		gap = max(min(checkInterval, w.o.SendRate.Over/checksPerPeriod), minInterval)
 	}
 	tick := time.NewTicker(gap)
 	defer tick.Stop()
@@ -130,7 +130,7 @@ func (w *Watch) run() {
 			w.recoverPanics(func() { w.unpin(time.Now()) })
 		case <-tick.C:
 			now := time.Now()
-			due := w.o.Send.Bytes > 0 && now.Sub(checked) >= w.o.Send.Over/checksPerPeriod
+			due := w.o.SendRate.Bytes > 0 && now.Sub(checked) >= w.o.SendRate.Over/checksPerPeriod
 			if due {
 				checked = now
 			}
@@ -159,7 +159,7 @@ func (w *Watch) check(now time.Time, due bool) {
 		if s.sending() {
 			s.sample(now)
 		}
-		if due && s.tooSlow(w.o.Send, now) {
+		if due && s.tooSlow(w.o.SendRate, now) {
 			w.slow.Add(1)
 			w.reset(s, "below limits.send_rate")
 		}

@@ -45,7 +45,7 @@ func watch(t *testing.T, o Options) *Watch {
 
 // TestAClientThatTricklesIsLetGo: it took a little now and then, and nothing ended it.
 func TestAClientThatTricklesIsLetGo(t *testing.T) {
-	w := watch(t, Options{Send: Rate{Bytes: 4 << 20, Over: 400 * time.Millisecond}})
+	w := watch(t, Options{SendRate: Rate{Bytes: 4 << 20, Over: 400 * time.Millisecond}})
 	server, client := pair(t)
 	w.Enter(server)
 	broke := make(chan error, 1)
@@ -77,7 +77,7 @@ func TestAClientThatTricklesIsLetGo(t *testing.T) {
 // more than that. The test looks itself, each eighth of a period, whenever the clients have taken what they are to take.
 func TestAClientThatIsNotSlowStays(t *testing.T) {
 	const over, looks, piece = 2 * time.Second, 4 * checksPerPeriod, 256 << 10
-	w := watch(t, Options{Send: Rate{Bytes: 1 << 20, Over: over}})
+	w := watch(t, Options{SendRate: Rate{Bytes: 1 << 20, Over: over}})
 	w.Close() // from now on nobody else looks
 	enter := func() (*Sending, *net.TCPConn, *net.TCPConn) {
 		server, client := pair(t)

@@ -17,6 +17,7 @@ import (
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/route/setting"
 )
 
 func TestInterimResponseIsWrittenAsItIs(t *testing.T) {
@@ -51,7 +52,7 @@ func (p pending) Finish() { p() }
 // serverOf is a server whose requests e answers.
 func serverOf(e message.Engine, writeIdleTimeout time.Duration) *Server {
 	return New(Options{
-		Engine: e, HeaderBytes: 16 << 10, HeaderTimeout: time.Minute, KeepaliveTimeout: time.Minute, WriteIdleTimeout: writeIdleTimeout,
+		Engine: e, FrontLimits: setting.FrontLimits{HeaderBytes: 16 << 10, HeaderTimeout: time.Minute, KeepaliveTimeout: time.Minute}, WriteIdleTimeout: writeIdleTimeout,
 		Panics: rescue.NewCounter(slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -15,16 +15,14 @@ import (
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/chunked"
 	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/route/setting"
 )
 
 // Options are what a Server is made of.
 type Options struct {
 	// Engine answers the requests.
 	Engine message.Engine
-	// HeaderBytes bounds the head of a request.
-	HeaderBytes int
-	// HeaderTimeout bounds the reading of a head, KeepaliveTimeout a connection without a request.
-	HeaderTimeout, KeepaliveTimeout time.Duration
+	setting.FrontLimits
 	// WriteIdleTimeout bounds one write of an answer; 0 leaves stalled clients to the kernel.
 	WriteIdleTimeout time.Duration
 	// Connections bounds those that are served at once; 0 is fasthttp's own bound.

@@ -142,7 +142,7 @@ func (c *conn) keepsPace(passed time.Duration) bool {
 	took := n - c.sweep.moved
 	c.sweep.moved = n
 	least := 0.0
-	if send := c.s.o.Send; send.Bytes > 0 {
+	if send := c.s.o.SendRate; send.Bytes > 0 {
 		least = float64(send.Bytes) * passed.Seconds() / send.Over.Seconds()
 	}
 	return took > 0 && float64(took) >= least
@@ -156,7 +156,7 @@ func (s *stream) check(passed, most time.Duration, moves bool) int {
 	n := taken - s.seen
 	s.seen = taken
 	if moves && s.ready { // its turn to be sent comes later, and its period begins then
-		s.stuck, s.meter = 0, pace.NewMeter(s.c.s.o.Send)
+		s.stuck, s.meter = 0, pace.NewMeter(s.c.s.o.SendRate)
 		return takesEnough
 	}
 	if s.content.left == 0 || s.headDue {

@@ -70,7 +70,7 @@ func TestAPauseOfTheOriginIsNobodysIdleness(t *testing.T) {
 	}}
 	synctest.Test(t, func(t *testing.T) {
 		dial := serveHere(t, e, func(o *Options) {
-			o.KeepaliveTimeout, o.HeaderTimeout, o.WriteIdleTimeout, o.Send = short, short, short, pace.Rate{Bytes: 1 << 20, Over: short}
+			o.KeepaliveTimeout, o.HeaderTimeout, o.WriteIdleTimeout, o.SendRate = short, short, short, pace.Rate{Bytes: 1 << 20, Over: short}
 		})
 		if g := dial().one(plain("GET", "/")...); g.text != "aaaaa" || !g.ended {
 			t.Errorf("got %q, %v", g.text, g.reset)
@@ -119,7 +119,7 @@ func TestAClientThatTakesTooLittleLosesItsStream(t *testing.T) {
 		})
 	}
 	idle := func(o *Options) { o.WriteIdleTimeout = 100 * time.Millisecond }
-	send := func(o *Options) { o.Send = pace.Rate{Bytes: 1 << 20, Over: 200 * time.Millisecond} }
+	send := func(o *Options) { o.SendRate = pace.Rate{Bytes: 1 << 20, Over: 200 * time.Millisecond} }
 	f("takes nothing", idle, 0, 1<<20, false)
 	f("takes nothing of the end", idle, 0, 65535+10, false)
 	f("trickles", send, 1, 1<<20, true)
@@ -136,7 +136,7 @@ func TestAStreamThatWaitsForOthersIsNotSlow(t *testing.T) {
 	}}
 	synctest.Test(t, func(t *testing.T) {
 		c := serveHere(t, e, func(o *Options) {
-			o.WriteIdleTimeout, o.Send, o.Slow = idle, pace.Rate{Bytes: 1000, Over: idle}, func() { slow.Add(1) }
+			o.WriteIdleTimeout, o.SendRate, o.Slow = idle, pace.Rate{Bytes: 1000, Over: idle}, func() { slow.Add(1) }
 		})(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 1 << 20})
 		c.ask(1, true, plain("GET", "/", "priority", "u=1")...)
 		c.ask(3, true, plain("GET", "/", "priority", "u=5")...)

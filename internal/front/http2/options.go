@@ -9,6 +9,7 @@ import (
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/route/setting"
 )
 
 // State is what a connection does.
@@ -36,17 +37,13 @@ type Options struct {
 	Peer func(net.Conn) (client netip.Addr, told bool)
 	// Streams is how many requests one client may have under way at once.
 	Streams int
-	// HeaderBytes bounds the header of a request, counted as it is written in HTTP/1.1.
-	HeaderBytes int
-	// HeaderTimeout bounds the time to the first request, and that of each header from its
-	// first frame to its last. KeepaliveTimeout bounds a connection without a request.
-	HeaderTimeout, KeepaliveTimeout time.Duration
+	setting.FrontLimits
 	// WriteIdleTimeout is for how long a client may take nothing of an answer.
 	WriteIdleTimeout time.Duration
-	// Send is the least pace at which a client takes each answer, by the windows that it
+	// SendRate is the least pace at which a client takes each answer, by the windows that it
 	// gives. Slow is called for each answer that is ended for it; it may be nil.
-	Send pace.Rate
-	Slow func()
+	SendRate pace.Rate
+	Slow     func()
 	// State is called as connections come and go, one call at a time for each; it may be nil.
 	State func(net.Conn, State)
 	// Panics notes panics that end a request; nil notes none.

@@ -17,6 +17,7 @@ import (
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/message"
+	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -129,9 +130,9 @@ func (p pipes) Addr() net.Addr { return nil }
 func serveOn(t testing.TB, ln net.Listener, e message.Engine, change func(*Options)) *Server {
 	t.Helper()
 	o := Options{
-		Engine: e, Streams: 10, HeaderBytes: 16 << 10,
-		HeaderTimeout: time.Minute, KeepaliveTimeout: time.Minute, WriteIdleTimeout: time.Minute,
-		Panics: rescue.NewCounter(slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
+		Engine: e, Streams: 10, WriteIdleTimeout: time.Minute,
+		FrontLimits: setting.FrontLimits{HeaderBytes: 16 << 10, HeaderTimeout: time.Minute, KeepaliveTimeout: time.Minute},
+		Panics:      rescue.NewCounter(slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 	}
 	if change != nil {
 		change(&o)

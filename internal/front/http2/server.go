@@ -176,8 +176,8 @@ func (s *Server) Close() error {
 func (s *Server) sweep() {
 	o := &s.o
 	gap := min(o.WriteIdleTimeout, o.KeepaliveTimeout, o.HeaderTimeout)
-	if o.Send.Bytes > 0 {
-		gap = min(gap, o.Send.Over)
+	if o.SendRate.Bytes > 0 {
+		gap = min(gap, o.SendRate.Over)
 	}
 	tick := time.NewTicker(min(max(gap/8, 5*time.Millisecond), time.Second))
 	defer tick.Stop()

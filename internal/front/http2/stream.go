@@ -114,7 +114,7 @@ type leaveCallback struct{ f func() }
 func (c *conn) newStreamLocked(id uint32) *stream {
 	s := c.spareLocked()
 	*s = stream{
-		c: c, id: id, hasWorker: true, window: c.out.initial, in: receiveWindow{window: streamWindow}, meter: pace.NewMeter(c.s.o.Send),
+		c: c, id: id, hasWorker: true, window: c.out.initial, in: receiveWindow{window: streamWindow}, meter: pace.NewMeter(c.s.o.SendRate),
 		scratch: s.scratch, sendInterim: s.sendInterim,
 	}
 	s.cond.L = &c.mu

@@ -120,7 +120,7 @@ func TestANewConnectionHasAGrace(t *testing.T) {
 
 // TestAClientsOwnIdleGoFirst: at connections_per_address they held its places.
 func TestAClientsOwnIdleGoFirst(t *testing.T) {
-	crowded(t, ConnLimits{Connections: 4, PerClient: 2}, func(g *guests) {
+	crowded(t, ConnLimits{Connections: 4, PerAddress: 2}, func(g *guests) {
 		g.come("other", "192.0.2.1", true)
 		g.asks("other")
 		g.come("a", "192.0.2.2", true)
@@ -166,7 +166,7 @@ func TestSilentConnectionsPushNobodyOut(t *testing.T) {
 // TestASilentFloodLockedOutItsAddress: at either limit the newest connection of the client with the most silent ones was refused,
 // and an honest client with the same address, as behind a load balancer, always has the newest.
 func TestASilentFloodLockedOutItsAddress(t *testing.T) {
-	for name, limits := range map[string]ConnLimits{"of all": {Connections: 80}, "of a client": {Connections: 1000, PerClient: 80}} {
+	for name, limits := range map[string]ConnLimits{"of all": {Connections: 80}, "of a client": {Connections: 1000, PerAddress: 80}} {
 		crowded(t, limits, func(g *guests) {
 			g.come("from before", "192.0.2.1", true)
 			g.asks("from before")
@@ -260,7 +260,7 @@ func TestManyIdleGoInTheirOrder(t *testing.T) {
 // detector, and for the count.
 func TestConnLimiterAtItsLimitUnderLoad(t *testing.T) {
 	const limit = 20
-	c := NewConnLimiter(ConnLimits{Connections: limit, PerClient: limit / 2}, nil)
+	c := NewConnLimiter(ConnLimits{Connections: limit, PerAddress: limit / 2}, nil)
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {

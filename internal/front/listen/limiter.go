@@ -13,14 +13,14 @@ import (
 // The answers that a connection beyond a limit may get before it is closed.
 const (
 	refusal503  = "HTTP/1.1 503 Service Unavailable" + refusalEnd // beyond ConnLimits.Connections
-	refusal429  = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond ConnLimits.PerClient
+	refusal429  = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond ConnLimits.PerAddress
 	refusalEnd  = "\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 	refusalWait = time.Second // bounds the write of such an answer, which waits for nobody: it fits into the send buffer of a new connection
 )
 
 // One in silentShare of ConnLimits.Connections, and at least silentLeast, is how many silent connections
 // a network may have. Beyond that these are dropped before any other connection. The same shares of
-// ConnLimits.PerClient are for a client.
+// ConnLimits.PerAddress are for a client.
 const (
 	silentShare = 8
 	silentLeast = 8
@@ -29,11 +29,11 @@ const (
 // ConnLimits are limits of open connections; 0 is none.
 type ConnLimits struct {
 	Connections int // bound of all clients together, on every listener
-	PerClient   int // bound of each client: one address, or a /64 of IPv6
+	PerAddress  int // bound of each client: one address, or a /64 of IPv6
 }
 
 // ConnLimiter bounds the open connections of clients, on all listeners that have it. At a limit a
-// new connection takes the place of one that waits for a request. At PerClient that is one of
+// new connection takes the place of one that waits for a request. At PerAddress that is one of
 // the same client. If many are silent, the oldest of them makes room: a client that wants something says so
 // within a round trip. A new connection is refused where every other has a request under way.
 // Clients without an address, behind a socket in the file system, count among all
@@ -52,7 +52,7 @@ type ConnLimiter struct {
 
 	mu      sync.Mutex
 	all     connSet
-	clients map[netip.Prefix]*connSet // where PerClient is a limit
+	clients map[netip.Prefix]*connSet // where PerAddress is a limit
 	silent  silentSet[*limitedConn]
 }
 
@@ -130,7 +130,7 @@ func (c *ConnLimiter) add(m *limitedConn) (why string, out *limitedConn) {
 	m.place = c.silent.add(m.client, m)
 	own := c.clientSet(m)
 	switch {
-	case own != nil && len(own.conns) >= c.limits.PerClient:
+	case own != nil && len(own.conns) >= c.limits.PerAddress:
 		why, out = refusal429, c.makeRoomOfClient(m, own)
 	case c.limits.Connections > 0 && len(c.all.conns) >= c.limits.Connections:
 		why, out = refusal503, c.makeRoom(m)
@@ -166,7 +166,7 @@ func (c *ConnLimiter) makeRoom(m *limitedConn) *limitedConn {
 
 // makeRoomOfClient is makeRoom among the connections of m's client, which are own.
 func (c *ConnLimiter) makeRoomOfClient(m *limitedConn, own *connSet) *limitedConn {
-	if out := c.dropSilent(c.limits.PerClient, m.place.oldestOfClient); out != nil {
+	if out := c.dropSilent(c.limits.PerAddress, m.place.oldestOfClient); out != nil {
 		return out
 	}
 	out := own.dropLongestIdle(m.acceptedAt)
@@ -209,7 +209,7 @@ func (c *ConnLimiter) letIdleGo() bool {
 
 // clientSet returns the set of the connections of m's client; nil if no limit concerns them.
 func (c *ConnLimiter) clientSet(m *limitedConn) *connSet {
-	if !m.known || c.limits.PerClient == 0 {
+	if !m.known || c.limits.PerAddress == 0 {
 		return nil
 	}
 	if own := c.clients[m.client]; own != nil {

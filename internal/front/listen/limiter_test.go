@@ -40,7 +40,7 @@ func (c *ConnLimiter) empty(t *testing.T) {
 }
 
 func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
-	c := NewConnLimiter(ConnLimits{PerClient: 2}, nil)
+	c := NewConnLimiter(ConnLimits{PerAddress: 2}, nil)
 	enter := func(ip string, want bool) net.Conn {
 		t.Helper()
 		server, client := conn(t, ip)
@@ -91,7 +91,7 @@ func (s slowly) SetWriteDeadline(t time.Time) error {
 // On a busy machine the time for the answer was over before it was written, and the client was closed without one.
 func TestARefusalWithoutAProcessorLostItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
+		c := NewConnLimiter(ConnLimits{PerAddress: 1}, nil)
 		first, _ := conn(t, "192.0.2.1")
 		if !c.admit(first, true) {
 			t.Fatal("refused, want a place")
@@ -112,7 +112,7 @@ func TestARefusalWithoutAProcessorLostItsAnswer(t *testing.T) {
 }
 
 func TestCrowdForgetsWhoHasLeft(t *testing.T) {
-	c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
+	c := NewConnLimiter(ConnLimits{PerAddress: 1}, nil)
 	for range 3 {
 		server, _ := conn(t, "192.0.2.1")
 		if !c.admit(server, true) {
@@ -124,7 +124,7 @@ func TestCrowdForgetsWhoHasLeft(t *testing.T) {
 }
 
 func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
-	c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
+	c := NewConnLimiter(ConnLimits{PerAddress: 1}, nil)
 	for range 3 {
 		_, s := net.Pipe()
 		if !c.admit(s, true) {
@@ -142,7 +142,7 @@ func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
 
 // TestCrowdBoundsAllTogether: all clients, also those without an address.
 func TestCrowdBoundsAllTogether(t *testing.T) {
-	c := NewConnLimiter(ConnLimits{Connections: 3, PerClient: 2}, nil)
+	c := NewConnLimiter(ConnLimits{Connections: 3, PerAddress: 2}, nil)
 	first, _ := conn(t, "192.0.2.1")
 	second, _ := conn(t, "192.0.2.2")
 	_, nobody := net.Pipe()

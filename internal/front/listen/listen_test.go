@@ -49,7 +49,7 @@ func echoes(t *testing.T, ln net.Listener, network, address string) {
 }
 
 func TestAConnectionIsHandedOnBare(t *testing.T) {
-	ln := mustOpen(t, Options{Address: "127.0.0.1:0", Limiter: NewConnLimiter(ConnLimits{PerClient: 9}, nil)})
+	ln := mustOpen(t, Options{Address: "127.0.0.1:0", Limiter: NewConnLimiter(ConnLimits{PerAddress: 9}, nil)})
 	client, err := net.Dial("tcp", ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -173,7 +173,7 @@ func TestSilentPeersKeepNobodyElseOut(t *testing.T) {
 
 func TestCloseEndsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := withProxyHeader(t, Options{Limiter: NewConnLimiter(ConnLimits{PerClient: 1}, nil)})
+		l, pipes := withProxyHeader(t, Options{Limiter: NewConnLimiter(ConnLimits{PerAddress: 1}, nil)})
 		begun := time.Now()
 		silent, ready := pipes.connect(), pipes.connect()
 		go func() { _, _ = io.WriteString(ready, line4) }()
@@ -196,7 +196,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 
 func TestTheCrowdCountsWhoWasTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := withProxyHeader(t, Options{Limiter: NewConnLimiter(ConnLimits{PerClient: 1}, nil)})
+		l, pipes := withProxyHeader(t, Options{Limiter: NewConnLimiter(ConnLimits{PerAddress: 1}, nil)})
 		come := func(header string, want bool) (server net.Conn) {
 			t.Helper()
 			conn := pipes.connect()

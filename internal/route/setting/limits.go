@@ -26,7 +26,15 @@ type Limits struct {
 	RangeAmplification int
 }
 
-// FixedLimits are limits that stay as they are from start to end.
+// FrontLimits are limits of a front, which stay as they are from start to end.
+type FrontLimits struct {
+	HeaderBytes int // the size of a request's head, as it is written in HTTP/1.1
+	// HeaderTimeout is the time to the first request of a connection, and from a head's first byte to its last.
+	HeaderTimeout    time.Duration
+	KeepaliveTimeout time.Duration // a connection without a request
+}
+
+// FixedLimits are limits of the engine that stay as they are from start to end.
 type FixedLimits struct {
 	InflightBytes int64 // the size of the bodies of all fetches together
 	// InflightShare is the share of InflightBytes that one client may hold while less than a quarter is free; 1 is all.
