@@ -45,13 +45,11 @@ type Node struct {
 // Cache is the cache section: what is stored, for how long, and where.
 type Cache struct {
 	setting.Caching
+	setting.Collapse
 	// AnyLanguageOrder ignores the order of languages in Accept-Language.
 	AnyLanguageOrder bool
-
-	CollapseWait   time.Duration // if no response head has come by then, one follower starts another fetch; above 0
-	UncacheableFor time.Duration // how long a key is remembered as not storable; 0 is not at all
-	Memory         Memory
-	Disk           Disk
+	Memory           Memory
+	Disk             Disk
 }
 
 // Memory is the size of the memory tier.

@@ -15,6 +15,7 @@ import (
 
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/ops/top"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/route/cachekey"
@@ -87,7 +88,7 @@ func wantEveryKey() *Config {
 		},
 		Admin: Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660, TokenFile: "token", Hosts: []string{"edge.internal"}, Pprof: true},
 		Metrics: Metrics{
-			Address: ":9100", Hosts: []HostPattern{{Host: "a.example"}, {Host: "b.example", Subdomains: true}}, Top: Top{Entries: 100, Window: time.Minute},
+			Address: ":9100", Hosts: []HostPattern{{Host: "a.example"}, {Host: "b.example", Subdomains: true}}, Top: top.Options{Entries: 100, Window: time.Minute},
 		},
 		TLS: TLS{
 			[]Certificate{{"c.pem", "k.pem"}},
@@ -177,9 +178,8 @@ func wantEveryKey() *Config {
 			Chance: Chance{Probability: 0.3},
 		},
 		Cache: Cache{
-			Caching:          everyCaching(),
-			AnyLanguageOrder: true,
-			CollapseWait:     6 * time.Second, UncacheableFor: 11 * time.Second,
+			Caching:  everyCaching(),
+			Collapse: setting.Collapse{CollapseWait: 6 * time.Second, UncacheableFor: 11 * time.Second}, AnyLanguageOrder: true,
 			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20, Eviction: EvictionRecency, Optimise: OptimiseHits},
 			Disk:   Disk{Paths: []string{"store", "/more"}, MaxBytes: 20 << 30, MaxObjectBytes: 2 << 30, MinFree: Free{Bytes: 3 << 30}, WriteRate: 50_000_000},
 		},

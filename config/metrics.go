@@ -4,22 +4,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/ops/top"
 )
 
 // Metrics is an optional listener for health and metrics only, and what /metrics and /top show.
 type Metrics struct {
 	Address    string // HOST:PORT; "" is no further listener
 	RouteLabel bool   // requests and fills have series for each route; otherwise for all routes together
-	Top        Top
+	Top        top.Options
 	// Hosts have series of their own. The first pattern that matches a request counts it. An empty list makes no
 	// such series. The patterns' texts are unique, and none is "other" or any host.
 	Hosts []HostPattern
-}
-
-// Top is the settings of the lists of the most requested hosts and URLs.
-type Top struct {
-	Entries int           // the length of each list; 0 counts nothing
-	Window  time.Duration // requests of the last one to two windows are counted; at least a second
 }
 
 const (
@@ -37,11 +33,11 @@ func (m *Metrics) table() table {
 			"false counts requests and fills of all routes together, for fewer series. /status and the access log still tell routes apart."),
 		live("hosts", hostPatterns(&m.Hosts, nil),
 			"Hosts with series of their own in edgeproxy_host_requests_total; others are counted together, as other. An empty list makes no such series.").withExample(`["www.example.com", "*.example.net"]`),
-		section("top", m.Top.table, "The most requested hosts and URLs, at /top.").asInline(),
+		section("top", func() table { return topTable(&m.Top) }, "The most requested hosts and URLs, at /top.").asInline(),
 	}
 }
 
-func (t *Top) table() table {
+func topTable(t *top.Options) table {
 	return table{
 		live("entries", count(&t.Entries, 0).between(0, maxTopEntries),
 			"How many hosts and URLs are listed. With N, a count is too low by at most 1/N of all. 0 counts nothing. Each takes at most 16 KiB of memory.").withExample("256"),
@@ -60,7 +56,7 @@ func hostPatterns(field *[]HostPattern, byDefault []HostPattern) *scalar[[]HostP
 func (v *validator) metrics() {
 	const entries, window = "metrics.top.entries", "metrics.top.window"
 	m := &v.c.Metrics
-	if m.Top.Entries == 0 && m.Top.Window != withDefaults((*Top).table).Window && v.src.given(window) && v.noErrorAt(entries, window) {
+	if m.Top.Entries == 0 && m.Top.Window != withDefaults(topTable).Window && v.src.given(window) && v.noErrorAt(entries, window) {
 		v.fail(window, "needs entries above 0 as well: without them nothing is counted")
 	}
 	v.countedHosts(m.Hosts)

@@ -201,11 +201,11 @@ func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {
 func liveOptions(from *live) proxy.Live {
 	c := from.config
 	return proxy.Live{
-		Limits: c.Limits.Limits, Routes: from.routes, Generated: c.HeaderRules().Generated,
-		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow, PurgeToken: from.purges,
+		Limits: c.Limits.Limits, Collapse: c.Cache.Collapse, Routes: from.routes, Generated: c.HeaderRules().Generated,
+		PurgeAllow: c.Purge.Allow, PurgeToken: from.purges,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
 		LogFormat: logFormat(&c.AccessLog), LogSample: c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
-		Top: proxy.TopOptions{Entries: c.Metrics.Top.Entries, Window: c.Metrics.Top.Window}, CountedHosts: countedHosts(c.Metrics.Hosts),
+		Top: c.Metrics.Top, CountedHosts: countedHosts(c.Metrics.Hosts),
 	}
 }
 

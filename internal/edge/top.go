@@ -45,7 +45,7 @@ func (e *Edge) top(rows int) any {
 	now := time.Now()
 	since := t.Since(now)
 	utc := since.UTC().Round(time.Millisecond)
-	a.Entries, a.Window, a.Since, a.Over = t.Entries(), t.Window().Seconds(), &utc, now.Sub(since).Seconds()
+	a.Entries, a.Window, a.Since, a.Over = t.Entries, t.Window.Seconds(), &utc, now.Sub(since).Seconds()
 	a.Dropped, a.Memory = t.Dropped(), t.MemoryBytes()
 	for m := range top.Measures {
 		a.Hosts[m.String()] = topListOf(t, top.Hosts, m, rows, now)

@@ -16,7 +16,7 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 	if got := Escape(evil); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	table := top.New(4, time.Minute, time.Now())
+	table := top.New(top.Options{Entries: 4, Window: time.Minute}, time.Now())
 	table.Count(&top.Request{Scheme: "http", Host: []byte(evil), Target: []byte(evil)}, time.Now())
 	text, err := json.Marshal(topListOf(table, top.URLs, top.Requests, 1, time.Now()))
 	if err != nil || !strings.Contains(string(text), `\\x1b[2J\\xc2\\x9b31m`) {

@@ -21,7 +21,7 @@ import (
 
 // purges reports whether x is a purge for us, and not for the origin.
 func (x *incoming) purges() bool {
-	if len(x.settings.PurgeFrom) == 0 && x.settings.PurgeToken == "" || x.asks.get || x.asks.head {
+	if len(x.settings.PurgeAllow) == 0 && x.settings.PurgeToken == "" || x.asks.get || x.asks.head {
 		return false
 	}
 	return purgedialect.IsPurge(string(x.method))
@@ -70,7 +70,7 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 func (x *incoming) mayPurge() (status int, why reason.Reason) {
 	from := x.peerAddress()
 	switch s := x.settings; {
-	case len(s.PurgeFrom) > 0 && !slices.ContainsFunc(s.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }):
+	case len(s.PurgeAllow) > 0 && !slices.ContainsFunc(s.PurgeAllow, func(n netip.Prefix) bool { return n.Contains(from) }):
 		return statusForbidden, reason.Method
 	case s.PurgeToken != "" && !x.hasBearer(s.purgeToken):
 		return statusUnauthorized, reason.Unauthenticated

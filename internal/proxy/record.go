@@ -177,21 +177,15 @@ func (x *exchange) object() (size int64, storable bool) {
 	}
 }
 
-// TopOptions say how many hosts and URLs are known of which most was asked for.
-type TopOptions struct {
-	Entries int           // the length of each list; 0 counts nothing
-	Window  time.Duration // requests of the last one to two of them are counted; above 0
-}
-
 // newTop returns what counts by o: before, where it does that already; nil for nothing.
-func newTop(o TopOptions, before *top.Table) *top.Table {
+func newTop(o top.Options, before *top.Table) *top.Table {
 	switch {
 	case o.Entries <= 0:
 		return nil
-	case before != nil && before.Entries() == o.Entries && before.Window() == o.Window:
+	case before != nil && before.Options == o:
 		return before
 	}
-	return top.New(o.Entries, o.Window, now())
+	return top.New(o, now())
 }
 
 // Top returns what counts hosts and URLs now; nil for nothing.

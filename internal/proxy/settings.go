@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	"edgeproxy/internal/http/forwarded"
 	"edgeproxy/internal/ops/accesslog"
@@ -21,17 +20,15 @@ import (
 // Live are the options that Swap can change while requests are served.
 type Live struct {
 	setting.Limits
+	setting.Collapse
 
 	// Routes in the order in which they match.
 	Routes []Route
 	// Generated are the rules for the fields of our own answers to requests whose route is not known. They are made by fieldrules.ForGenerated.
 	Generated fieldrules.Rules
-	// CollapseWait is how long a follower waits for a header before it leads another
-	// fetch, UncacheableFor how long nobody queues for a key after a response that could not be shared.
-	CollapseWait, UncacheableFor time.Duration
-	// PurgeFrom lets these client addresses purge by PURGE, BAN and the like, and PurgeToken those who
+	// PurgeAllow lets these client addresses purge by PURGE, BAN and the like, and PurgeToken those who
 	// have it. Where both are there, both are needed. Without either, these are methods like others and go to the origin.
-	PurgeFrom  []netip.Prefix
+	PurgeAllow []netip.Prefix
 	PurgeToken string
 	// CacheStatus says whether responses carry Cache-Status (RFC 9211). With CacheStatusBrief
 	// clients whose address is in no network of CacheStatusTrusted are only told whether
@@ -44,7 +41,7 @@ type Live struct {
 	LogSample float64
 	// Top counts the hosts and URLs that most of the traffic goes to. CountedHosts are the hosts that have series of
 	// their own, the first that a request matches; labels are unique, and none is "other". None is no such series.
-	Top          TopOptions
+	Top          top.Options
 	CountedHosts []CountedHost
 	// Sampler says which requests are traced, into Options.Spans; nil is none.
 	Sampler *spans.Sampler

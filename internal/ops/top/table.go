@@ -62,10 +62,15 @@ type Request struct {
 	Lane uint32
 }
 
+// Options are the length of the lists, and of a window.
+type Options struct {
+	Entries int           // the number of counters for each kind and measure, which is the length of each list; 0 is no Table
+	Window  time.Duration // requests of the last one to two windows are counted; above 0
+}
+
 // Table counts requests by host and URL, over the last one to two windows. It is safe for concurrent use.
 type Table struct {
-	entries int
-	window  time.Duration
+	Options
 	start   time.Time
 	seed    maphash.Seed
 	stripes []*stripe
@@ -82,16 +87,15 @@ type stripe struct {
 	past   [generations]summaries
 }
 
-// New returns a Table whose first window begins at now. It has entries counters, at least 1, for each kind and measure.
-// window is above 0.
-func New(entries int, window time.Duration, now time.Time) *Table {
-	t := &Table{entries: entries, window: window, start: now, seed: maphash.MakeSeed()}
+// New returns a Table whose first window begins at now. It has at least one entry.
+func New(o Options, now time.Time) *Table {
+	t := &Table{Options: o, start: now, seed: maphash.MakeSeed()}
 	for range min(max(runtime.GOMAXPROCS(0), minStripes), maxStripes) {
 		s := &stripe{}
 		for g := range s.past {
 			for m := range Measures {
-				s.past[g][Hosts][m] = NewSummary(entries, HostBytes)
-				s.past[g][URLs][m] = NewSummary(entries, URLBytes)
+				s.past[g][Hosts][m] = NewSummary(o.Entries, HostBytes)
+				s.past[g][URLs][m] = NewSummary(o.Entries, URLBytes)
 			}
 		}
 		t.stripes = append(t.stripes, s)
@@ -114,18 +118,12 @@ func (t *Table) Count(r *Request, now time.Time) {
 // Dropped returns how many requests were not counted.
 func (t *Table) Dropped() int64 { return t.dropped.Load() }
 
-// Entries returns the number of counters of each kind and measure.
-func (t *Table) Entries() int { return t.entries }
-
-// Window returns the length of a window.
-func (t *Table) Window() time.Duration { return t.window }
-
 // Since returns the start of the time that the counts at now cover.
 func (t *Table) Since(now time.Time) time.Time {
-	return t.start.Add(time.Duration(max(t.periodAt(now)-(generations-1), 0)) * t.window)
+	return t.start.Add(time.Duration(max(t.periodAt(now)-(generations-1), 0)) * t.Window)
 }
 
-func (t *Table) periodAt(now time.Time) int64 { return int64(now.Sub(t.start) / t.window) }
+func (t *Table) periodAt(now time.Time) int64 { return int64(now.Sub(t.start) / t.Window) }
 
 // count counts r, or returns false if s is in use.
 func (s *stripe) count(r *Request, host, url uint64, period int64) bool {

@@ -42,7 +42,7 @@ func randomRequest(r *rand.Rand) *Request {
 func TestListsAreWithinTheirBound(t *testing.T) {
 	const entries = 40
 	r := rand.New(rand.NewPCG(3, 4))
-	table, exact := New(entries, time.Hour, start), exactly{}
+	table, exact := New(Options{entries, time.Hour}, start), exactly{}
 	for i := range 30_000 {
 		q := randomRequest(r)
 		exact.count(q)
@@ -78,7 +78,7 @@ func TestListsAreWithinTheirBound(t *testing.T) {
 }
 
 func TestCountsAreOfTheLastTwoWindows(t *testing.T) {
-	table := New(10, time.Minute, start)
+	table := New(Options{10, time.Minute}, start)
 	count := func(at time.Duration) { table.Count(&Request{Scheme: "http", Host: []byte("a")}, start.Add(at)) }
 	want := func(at time.Duration, n int64, since time.Duration) {
 		t.Helper()
@@ -104,7 +104,7 @@ func TestCountsAreOfTheLastTwoWindows(t *testing.T) {
 // Millions of keys take no memory.
 func TestAFloodOfKeysTakesNoMemory(t *testing.T) {
 	testkit.Plain(t, "counts allocations, and the race detector allocates by itself")
-	table := New(64, time.Minute, start)
+	table := New(Options{64, time.Minute}, start)
 	target := make([]byte, 400)
 	now, n := start, 0
 	flood := func() {
@@ -129,7 +129,7 @@ func TestATableTakesTheMemoryThatItSays(t *testing.T) {
 	for range 10 { // the least is what the table alone has allocated
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		table := New(64, time.Minute, start)
+		table := New(Options{64, time.Minute}, start)
 		runtime.ReadMemStats(&after)
 		took, says = min(took, after.TotalAlloc-before.TotalAlloc), table.MemoryBytes()
 	}
@@ -141,7 +141,7 @@ func TestATableTakesTheMemoryThatItSays(t *testing.T) {
 // The documents give this number.
 func TestAnEntryTakesTheMemoryThatTheDocumentsSay(t *testing.T) {
 	for _, entries := range []int{64, 100, 256, 1000, 4096} {
-		table := New(entries, time.Minute, start)
+		table := New(Options{entries, time.Minute}, start)
 		if per := table.MemoryBytes() / int64(entries*len(table.stripes)); per > 4096 {
 			t.Errorf("%d entries: got %d bytes each in a stripe, want at most 4 KiB", entries, per)
 		}
@@ -150,7 +150,7 @@ func TestAnEntryTakesTheMemoryThatTheDocumentsSay(t *testing.T) {
 
 // A request that comes while all stripes are in use is dropped and counted as such. No request waits.
 func TestNobodyWaitsForAStripe(t *testing.T) {
-	table := New(10, time.Minute, start)
+	table := New(Options{10, time.Minute}, start)
 	for _, s := range table.stripes {
 		s.mu.Lock()
 	}
@@ -166,7 +166,7 @@ func TestNobodyWaitsForAStripe(t *testing.T) {
 
 func TestEveryRequestIsCountedOrDropped(t *testing.T) {
 	const workers, each = 8, 2000
-	table := New(16, time.Hour, start)
+	table := New(Options{16, time.Hour}, start)
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
@@ -194,7 +194,7 @@ func TestEveryRequestIsCountedOrDropped(t *testing.T) {
 func BenchmarkCount(b *testing.B) {
 	f := func(name string, keys int) {
 		b.Run(name, func(b *testing.B) {
-			table := New(256, time.Hour, start)
+			table := New(Options{256, time.Hour}, start)
 			var all []*Request
 			for i := range keys {
 				all = append(all, &Request{Scheme: "http", Host: fmt.Appendf(nil, "www%d.example.com", i%50), Target: fmt.Appendf(nil, "/a/path/of/some/length?number=%d", i), Bytes: 1024})

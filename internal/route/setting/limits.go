@@ -26,6 +26,12 @@ type Limits struct {
 	RangeAmplification int
 }
 
+// Collapse says for how long requests for one key wait for each other's fetch.
+type Collapse struct {
+	CollapseWait   time.Duration // if no response head has come by then, one of those that wait starts another fetch; above 0
+	UncacheableFor time.Duration // how long nobody waits for a key after a response that was not storable; 0 is not at all
+}
+
 // FrontLimits are limits of a front, which stay as they are from start to end.
 type FrontLimits struct {
 	HeaderBytes int // the size of a request's head, as it is written in HTTP/1.1
