@@ -92,7 +92,7 @@ type Limits struct {
 	PinnedBytes      int64         // the size of bodies that are being sent and have left the cache; 0: see Pinned
 	Connections      int           // connections of clients, open at once
 	PerAddress       int           // connections of one client address; 0 is any number
-	Variants         int           // stored for one URL (Vary)
+	MaxVariants      int           // stored for one URL (Vary)
 	Rate             Rate          // the rate of one client's requests; routes may have one of their own
 }
 

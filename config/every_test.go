@@ -195,7 +195,7 @@ func wantEveryKey() *Config {
 			},
 			FrontLimits:      setting.FrontLimits{HeaderBytes: 17 << 10, HeaderTimeout: 11 * time.Second, KeepaliveTimeout: 61 * time.Second},
 			WriteIdleTimeout: 34 * time.Second, SpoolPath: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
-			Connections: 65537, PerAddress: 5, Variants: 33, Rate: everyRate(),
+			Connections: 65537, PerAddress: 5, MaxVariants: 33, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},

@@ -33,7 +33,7 @@ func (l *Limits) table() table {
 			"The share of tunnels, requests_in_flight, encoders and connections to an origin that one client may hold while less than a quarter is free; 1 is all."),
 		restart("inflight_bytes", size(&l.InflightBytes, 64*MiB).atLeast(1), "The memory for bodies in transfer: those to be stored, and what is read ahead of clients."),
 		restart("inflight_share", share(&l.InflightShare), "The share of inflight_bytes that one client may hold while less than a quarter is free; 1 is all."),
-		restart("variants", count(&l.Variants, 32).between(1, maxCount), "Variants of one URL (Vary) that are stored, in memory and on the disk each."),
+		restart("variants", count(&l.MaxVariants, 32).between(1, maxCount), "Variants of one URL (Vary) that are stored, in memory and on the disk each."),
 		live("ranges", count(&l.Ranges, 16).between(1, maxRanges), "Ranges of one request; a request for more gets the whole response."),
 		live("range_amplification", count(&l.RangeAmplification, 16).between(0, maxCount),
 			"Bytes that are fetched from an origin for each byte that ranges of what is not stored ask for, at most: a smaller range is forwarded as it is, and not stored; 0 is no limit."),

@@ -26,7 +26,7 @@ func (e *Edge) cacheOptions() cache.Options {
 	o := cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		StageBytes:  int64(c.Stage()),
-		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry), Now: time.Now,
+		MaxVariants: c.Limits.MaxVariants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry), Now: time.Now,
 	}
 	o.Eviction, o.Optimise = evictionOf(&c.Cache.Memory)
 	if e.disk != nil {
