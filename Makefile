@@ -231,7 +231,11 @@ soak-fair: ## attack the built binary, and print what an honest client gets mean
 
 .PHONY: deb
 deb: ## build the Debian package in .cache/deb: [VERSION=1.2.3] [ARCH=arm64]
-	@GO="$(GO)" VERSION="$(VERSION)" scripts/deb.sh .cache/deb $(ARCH)
+	@GO="$(GO)" VERSION="$(VERSION)" scripts/package.sh deb .cache/deb $(ARCH)
+
+.PHONY: rpm
+rpm: ## build the RPM package in .cache/rpm: [VERSION=1.2.3] [ARCH=arm64]
+	@GO="$(GO)" VERSION="$(VERSION)" scripts/package.sh rpm .cache/rpm $(ARCH)
 
 .PHONY: image
 image: ## lay out .cache/image, of which docker build makes the image: [VERSION=1.2.3] [ARCH=arm64]

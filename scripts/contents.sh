@@ -14,7 +14,7 @@ runs=$(cd "$(dirname "$runs")" && pwd)/$(basename "$runs")
 cd "$(dirname "$0")/.."
 
 cp "$program" "$to/bin/edgeproxy"
-cp LICENSE README.md CHANGELOG.md "$to/"
+cp LICENSE README.md CHANGELOG.md SECURITY.md "$to/"
 cp -R docs "$to/"
 cp config/edgeproxy.yaml "$to/config/"
 "$runs" config init >"$to/config/starter.yaml"

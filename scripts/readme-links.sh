@@ -4,7 +4,7 @@
 set -eu
 
 broken=0
-for doc in README.md CHANGELOG.md docs/*.md docs/operating/*.md docs/decisions/*.md loadtest/README.md; do
+for doc in README.md CHANGELOG.md SECURITY.md docs/*.md docs/operating/*.md docs/decisions/*.md loadtest/README.md; do
 	for target in $(grep -oE '\]\([^)#]+' "$doc" | sed 's/^](//'); do
 		case $target in
 		http://* | https://*) ;;

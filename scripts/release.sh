@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the files of a release: scripts/release.sh OUT [ARCH...]. For linux on amd64 and arm64, unless said, each a
-# tar.gz with the static program and what belongs to it, a Debian package and a list of what it was built from
+# tar.gz with the static program and what belongs to it, a Debian and an RPM package, and a list of what it was built from
 # (CycloneDX), and SHA256SUMS of all. All is made a second time from a copy of the tree in another folder and with an empty
 # build cache, and has to be the same bytes; ONCE=1 leaves the second time out. VERSION is 0.0.0 unless said.
 set -eu
@@ -33,7 +33,7 @@ files() {
 		(cd "$tree" && scripts/contents.sh "$contents" "$to.work/$arch" "$to.work/$here")
 		tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --mtime="@$SOURCE_DATE_EPOCH" -C "$to.work" -cf - "$name" | gzip -9n >"$to/$name.tar.gz"
 		(cd "$tree" && $GO run ./scripts/sbom -version "$VERSION" -commit "$COMMIT" "$contents/bin/edgeproxy") >"$to/$name.cdx.json"
-		(cd "$tree" && CONTENTS=$contents scripts/deb.sh "$to" "$arch")
+		(cd "$tree" && CONTENTS=$contents scripts/package.sh deb "$to" "$arch" && CONTENTS=$contents scripts/package.sh rpm "$to" "$arch")
 	done
 	(cd "$to" && sha256sum edgeproxy-* edgeproxy_*.deb >SHA256SUMS)
 }

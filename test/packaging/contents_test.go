@@ -54,7 +54,7 @@ func TestMakeBuildMadeADynamicProgram(t *testing.T) {
 func checkContents(t *testing.T, top string) {
 	t.Helper()
 	for _, file := range []string{
-		"bin/edgeproxy", "LICENSE", "README.md", "CHANGELOG.md", "docs/operating.md", "docs/operating/failures.md", "docs/settings.md", "config/edgeproxy.yaml", "config/starter.yaml",
+		"bin/edgeproxy", "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/operating.md", "docs/operating/failures.md", "docs/settings.md", "config/edgeproxy.yaml", "config/starter.yaml",
 		"man/edgeproxy.1.gz", "man/edgeproxy-serve.1.gz", "completions/edgeproxy", "completions/_edgeproxy", "completions/edgeproxy.fish", "packaging/systemd/edgeproxy.service",
 		"packaging/systemd/edgeproxy.socket", "packaging/prometheus/edgeproxy.rules.yaml", "packaging/grafana/edgeproxy.json", "packaging/helm/edgeproxy/Chart.yaml",
 	} {

@@ -75,11 +75,27 @@ type spec struct {
 		TargetPort string `yaml:"targetPort"`
 		Port       int
 	}
-	ClusterIP string                  `yaml:"clusterIP"`
-	Endpoints []struct{ Port string } `yaml:"endpoints"`
+	ClusterIP string `yaml:"clusterIP"`
+	Replicas  *int
+	Rules     []struct {
+		Host        string
+		BackendRefs []struct {
+			Name string
+			Port int
+		} `yaml:"backendRefs"`
+	}
+	ParentRefs     []struct{ Name string }       `yaml:"parentRefs"`
+	TLS            []struct{ SecretName string } `yaml:"tls"`
+	MaxUnavailable int                           `yaml:"maxUnavailable"`
+	MaxReplicas    int                           `yaml:"maxReplicas"`
+	ScaleTargetRef struct{ Kind, Name string }   `yaml:"scaleTargetRef"`
+	Endpoints      []struct{ Port string }       `yaml:"endpoints"`
 }
 
 type podSpec struct {
+	Spread []struct {
+		TopologyKey string `yaml:"topologyKey"`
+	} `yaml:"topologySpreadConstraints"`
 	SecurityContext map[string]any `yaml:"securityContext"`
 	Containers      []struct {
 		Args            []string
@@ -149,7 +165,7 @@ func wantChecked(t *testing.T, all map[string]object) {
 
 func TestTheChartPassesItsLinter(t *testing.T) {
 	t.Parallel()
-	for _, values := range []string{usualValues, usualValues + "serviceMonitor: {enabled: true}\n"} {
+	for _, values := range []string{usualValues, usualValues + "serviceMonitor: {enabled: true}\n", usualValues + everyPart} {
 		run(t, helm(t, "lint", "--strict", filepath.Join(root, chart), "--values", write(t, "values.yaml", values)))
 	}
 }
@@ -231,6 +247,37 @@ func TestThePortsOfTheChartAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
+// everyPart turns on all that is off by default.
+const everyPart = `
+ingress: {enabled: true, className: nginx, hosts: [www.example.com, example.com], tlsSecret: site-tls}
+gatewayRoute: {enabled: true, parents: [{name: public}], hosts: [www.example.com]}
+podDisruptionBudget: {enabled: true}
+autoscaling: {enabled: true}
+spread: true
+`
+
+func TestThePartsOfTheChartThatAreOffByDefault(t *testing.T) {
+	t.Parallel()
+	all := rendered(t, usualValues, diskValues, everyPart)
+	in, route := all["Ingress site-edgeproxy"].Spec, all["HTTPRoute site-edgeproxy"].Spec
+	if len(in.Rules) != 2 || in.Rules[1].Host != "example.com" || len(in.TLS) != 1 {
+		t.Errorf("the ingress: got %+v", in)
+	}
+	if len(route.ParentRefs) != 1 || route.ParentRefs[0].Name != "public" || len(route.Rules) != 1 || len(route.Rules[0].BackendRefs) != 1 || route.Rules[0].BackendRefs[0].Port != 80 {
+		t.Errorf("the route: got %+v", route)
+	}
+	if budget := all["PodDisruptionBudget site-edgeproxy"].Spec; budget.MaxUnavailable != 1 {
+		t.Errorf("the budget: got %+v", budget)
+	}
+	set := all["StatefulSet site-edgeproxy"].Spec
+	if scaler := all["HorizontalPodAutoscaler site-edgeproxy"].Spec; scaler.ScaleTargetRef.Kind != "StatefulSet" || scaler.MaxReplicas != 6 || set.Replicas != nil {
+		t.Errorf("the scaler: got %+v of %v replicas", scaler, set.Replicas)
+	}
+	if spread := set.Template.Spec.Spread; len(spread) != 2 || spread[0].TopologyKey != "kubernetes.io/hostname" {
+		t.Errorf("spread: got %+v", spread)
+	}
+}
+
 func TestTheChartRefusesWhatCannotWork(t *testing.T) {
 	t.Parallel()
 	f := func(want string, values ...string) {
@@ -245,5 +292,7 @@ func TestTheChartRefusesWhatCannotWork(t *testing.T) {
 	}
 	f("config.origins: needs one")
 	f("config.metrics.address: needs one", usualValues, "config: {metrics: {address: \"\"}}\n")
+	f("ingress.hosts: needs one", usualValues, "ingress: {enabled: true}\n")
+	f("gatewayRoute.parents: needs a gateway", usualValues, "gatewayRoute: {enabled: true}\n")
 	f("config.cache.disk.path: must be one path", usualValues, "config: {cache: {disk: {path: [/a, /b]}}}\n")
 }

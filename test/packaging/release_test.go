@@ -45,7 +45,7 @@ func TestTheReleaseIsComplete(t *testing.T) {
 	want := []string{"SHA256SUMS"}
 	for _, arch := range architectures {
 		name := "edgeproxy-1.2.3-linux-" + arch
-		want = append(want, name+".tar.gz", name+".cdx.json", "edgeproxy_1.2.3_"+arch+".deb")
+		want = append(want, name+".tar.gz", name+".cdx.json", "edgeproxy_1.2.3_"+arch+".deb", "edgeproxy-1.2.3-1."+rpmArch(arch)+".rpm")
 		t.Run(arch, func(t *testing.T) {
 			top := filepath.Join(unpacked(t, filepath.Join(out, name+".tar.gz")), name)
 			program := filepath.Join(top, "bin/edgeproxy")

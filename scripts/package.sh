@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Debian package: scripts/deb.sh OUT [amd64|arm64]. The same tree makes the same
+# Builds a package for Debian or for systems with RPM: scripts/package.sh deb|rpm OUT [amd64|arm64]. The same tree makes the same
 # bytes: times are SOURCE_DATE_EPOCH, or that of the last commit. VERSION is 0.0.0 unless said. PROGRAM is packed
 # where it is given, and else built. CONTENTS is a folder that scripts/contents.sh has filled, instead of both. The
 # maintainer is who builds it, DEBFULLNAME at DEBEMAIL, as Debian's own tools
@@ -8,9 +8,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 GO=${GO:-go}
-out=${1:?must be the folder for the package}
+format=${1:?must be deb or rpm}
+out=${2:?must be the folder for the package}
 here=$($GO env GOHOSTARCH)
-ARCH=${2:-$here}
+ARCH=${3:-$here}
 VERSION=${VERSION:-0.0.0}
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 MTIME=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
@@ -32,6 +33,6 @@ if [ -z "${CONTENTS-}" ]; then
 fi
 unset GOOS
 mkdir -p "$out"
-sed -e "s|\${ARCH}|$ARCH|; s|\${VERSION}|$VERSION|; s|\${MTIME}|$MTIME|; s|\${MAINTAINER}|$MAINTAINER|; s|\${CONTENTS}|$CONTENTS|" packaging/deb/nfpm.yaml >"$work/nfpm.yaml"
+sed -e "s|\${ARCH}|$ARCH|; s|\${VERSION}|$VERSION|; s|\${MTIME}|$MTIME|; s|\${MAINTAINER}|$MAINTAINER|; s|\${CONTENTS}|$CONTENTS|" packaging/nfpm.yaml >"$work/nfpm.yaml"
 $GO build -C tools/nfpm -o "$work/nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
-SOURCE_DATE_EPOCH=$epoch "$work/nfpm" package --config "$work/nfpm.yaml" --packager deb --target "$out/"
+SOURCE_DATE_EPOCH=$epoch "$work/nfpm" package --config "$work/nfpm.yaml" --packager "$format" --target "$out/"
