@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -57,29 +58,9 @@ type Memory struct {
 	MaxBytes       Size // the size of the whole tier
 	MaxObjectBytes Size // the size of one body; above 0, at most a quarter of MaxBytes
 	StageBytes     Size // the part of MaxBytes for responses requested once: at most half, 0 for none, or AutoStage
-	Eviction       Eviction
-	Optimise       Optimise // with EvictionSizeAware
+	Eviction       cache.Eviction
+	Optimise       cache.Optimise // with cache.SizeAware
 }
-
-// Eviction is how the memory tier makes room.
-type Eviction string
-
-// The values of Eviction.
-const (
-	EvictionSizeAware Eviction = "size-aware" // what is worth least by uses, recency and size goes first
-	EvictionRecency   Eviction = "recency"    // what was not used for the longest time goes first
-	EvictionRistretto Eviction = "ristretto"  // what is asked for least goes first
-)
-
-// Optimise is what EvictionSizeAware is for.
-type Optimise string
-
-// The values of Optimise.
-const (
-	OptimiseHits     Optimise = "hits"
-	OptimiseBalanced Optimise = "balanced"
-	OptimiseBytes    Optimise = "bytes"
-)
 
 // Limits bounds what clients may ask of the process. Their ranges are in the table.
 type Limits struct {

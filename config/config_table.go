@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"edgeproxy/internal/cache"
 )
 
 // table is the whole format: every key is in it or in a table below it.
@@ -103,12 +105,12 @@ func (m *Memory) table() table {
 		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asDependent(),
 		restart("stage_bytes", stage(&m.StageBytes).atLeast(minStageBytes).zero().withError("must be auto, 0B for none, or at least "+minStageBytes.String()).withBounds("at most half of max_bytes"),
 			"The part of max_bytes for responses requested once: the second request is then a hit. auto is a tenth of it, less if four times max_object_bytes need the room.").asDependent(),
-		restart("eviction", enum(&m.Eviction, EvictionSizeAware, EvictionSizeAware, EvictionRecency, EvictionRistretto),
+		restart("eviction", enum(&m.Eviction, cache.SizeAware, cache.SizeAware, cache.Recency, cache.Ristretto),
 			"How memory makes room. size-aware goes by uses, recency and size, and does not store what is worth less than what would have to go for it. recency gives up what was not used for the longest time, ristretto what is asked for least. From and to ristretto takes a restart, other changes do not.").
 			liveWhere(func(from, to string) bool {
-				return from != string(EvictionRistretto) && to != string(EvictionRistretto)
+				return from != cache.Ristretto.String() && to != cache.Ristretto.String()
 			}),
-		live("optimise", enum(&m.Optimise, OptimiseBalanced, OptimiseHits, OptimiseBalanced, OptimiseBytes),
+		live("optimise", enum(&m.Optimise, cache.Balanced, cache.ForHits, cache.Balanced, cache.ForByteHits),
 			"What size-aware is for: many hits, many bytes of hits, or both."),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/ops/top"
@@ -180,7 +181,7 @@ func wantEveryKey() *Config {
 		Cache: Cache{
 			Caching:  everyCaching(),
 			Collapse: setting.Collapse{CollapseWait: 6 * time.Second, UncacheableFor: 11 * time.Second}, AnyLanguageOrder: true,
-			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20, Eviction: EvictionRecency, Optimise: OptimiseHits},
+			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20, Eviction: cache.Recency, Optimise: cache.ForHits},
 			Disk:   Disk{Paths: []string{"store", "/more"}, MaxBytes: 20 << 30, MaxObjectBytes: 2 << 30, MinFree: Free{Bytes: 3 << 30}, WriteRate: 50_000_000},
 		},
 		Compress: everyCompress(),

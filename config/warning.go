@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/cache"
 )
 
 // Warnings returns settings that are valid, but hardly as intended: trusted_proxies and purge.allow
@@ -50,8 +51,8 @@ func (c *Config) Warnings() []Warning {
 
 // warnOfOptimise warns of an aim that the eviction takes no notice of.
 func (c *Config) warnOfOptimise(warn func(path, text string)) {
-	if m := &c.Cache.Memory; m.Optimise != OptimiseBalanced && m.Eviction != EvictionSizeAware {
-		warn("cache.memory.optimise", "has no effect: it is for eviction: "+string(EvictionSizeAware))
+	if m := &c.Cache.Memory; m.Optimise != cache.Balanced && m.Eviction != cache.SizeAware {
+		warn("cache.memory.optimise", "has no effect: it is for eviction: "+cache.SizeAware.String())
 	}
 }
 

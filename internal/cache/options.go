@@ -49,6 +49,9 @@ const (
 	Ristretto                 // gives up what is asked for least, of some that it draws
 )
 
+// String returns the word of e in the configuration.
+func (e Eviction) String() string { return [...]string{"size-aware", "recency", "ristretto"}[e] }
+
 // Optimise is what SizeAware is for.
 type Optimise uint8
 
@@ -58,6 +61,9 @@ const (
 	ForHits              // more hits, of smaller bodies
 	ForByteHits          // fewer hits, of more bytes together
 )
+
+// String returns the word of o in the configuration.
+func (o Optimise) String() string { return [...]string{"balanced", "hits", "bytes"}[o] }
 
 // Shares of MaxBytes without the stage. The window needs room for one object of any allowed size, or nothing that large
 // could land. The rest is the main part: at least half, and larger than the window.

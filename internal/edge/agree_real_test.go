@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/test/testkit"
 )
@@ -65,7 +66,7 @@ func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
 func sameMeans(t *testing.T, policy config.Policy, seq *sequence, log string, tolerance float64) {
 	t.Helper()
 	const runs, rounds = 5, 3
-	s := setup{policy: policy, rate: 0.01, capacity: seq.unique / 20, eviction: config.EvictionRistretto}
+	s := setup{policy: policy, rate: 0.01, capacity: seq.unique / 20, eviction: cache.Ristretto}
 	s.maxObject = s.capacity / 4
 	s.keys = max(seq.cached(s.capacity), 1024) // the model makes no smaller filter
 	var proxied, simulated tally
@@ -116,7 +117,7 @@ func TestProxyAndSimulateAgreeWhereSizeAwareEvicts(t *testing.T) {
 		seq := readSequence(t, log, limit)
 		file := seq.file(t)
 		for _, stage := range []int64{0, 10} {
-			s := setup{policy: config.PolicySecondHit, rate: 0.01, capacity: seq.unique / 20, eviction: config.EvictionSizeAware}
+			s := setup{policy: config.PolicySecondHit, rate: 0.01, capacity: seq.unique / 20, eviction: cache.SizeAware}
 			s.stage = s.capacity * stage / 100
 			s.maxObject = (s.capacity - s.stage) / 4
 			t.Run(fmt.Sprintf("%s, stage %d %%", filepath.Base(log), stage), func(t *testing.T) { sameRanking(t, &s, seq, file) })

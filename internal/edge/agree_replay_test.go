@@ -93,7 +93,7 @@ type setup struct {
 	rate                float64 // the rate of false positives
 	capacity, maxObject int64   // bytes
 	stage               int64   // the part of capacity
-	eviction            config.Eviction
+	eviction            cache.Eviction
 }
 
 // setups returns one for each policy. At these rates no key is taken for another,
@@ -132,8 +132,8 @@ func (s *setup) flags() []string {
 		"--policy", string(s.policy), "--capacity", strconv.FormatInt(s.capacity, 10) + "B",
 		"--max-object", strconv.FormatInt(s.maxObject, 10) + "B",
 	}
-	if s.eviction != "" {
-		flags = append(flags, "--eviction", string(s.eviction))
+	if s.eviction != cache.SizeAware {
+		flags = append(flags, "--eviction", s.eviction.String())
 	}
 	if s.stage > 0 {
 		flags = append(flags, "--stage", strconv.FormatInt(s.stage, 10)+"B")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -80,7 +81,7 @@ func (c *crowded) start(t *testing.T) *Edge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf.Cache.Memory = config.Memory{MaxBytes: 8 * config.MiB, MaxObjectBytes: config.MiB, Eviction: config.EvictionSizeAware}
+	conf.Cache.Memory = config.Memory{MaxBytes: 8 * config.MiB, MaxObjectBytes: config.MiB, Eviction: cache.SizeAware}
 	c.set(&conf.Cache)
 	return started(t, conf)
 }

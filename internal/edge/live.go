@@ -103,7 +103,7 @@ func (e *Edge) replace(before *live, c *config.Config) error {
 	}
 	// From here on nothing can fail.
 	e.now.Store(next)
-	e.store.Evict(evictionOf(&c.Cache.Memory))
+	e.store.Evict(c.Cache.Memory.Eviction, c.Cache.Memory.Optimise)
 	e.gate.SetMoreThan(c.LargestMoreThan())
 	e.spans.Point(spanTarget(c))
 	use()

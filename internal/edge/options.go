@@ -25,34 +25,13 @@ func (e *Edge) cacheOptions() cache.Options {
 	c := e.config
 	o := cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
-		StageBytes:  int64(c.Stage()),
+		StageBytes: int64(c.Stage()), Eviction: c.Cache.Memory.Eviction, Optimise: c.Cache.Memory.Optimise,
 		MaxVariants: c.Limits.MaxVariants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry), Now: time.Now,
 	}
-	o.Eviction, o.Optimise = evictionOf(&c.Cache.Memory)
 	if e.disk != nil {
 		o.Disk, o.MaxDiskObjectBytes = e.disk, int64(c.Cache.Disk.MaxObjectBytes)
 	}
 	return o
-}
-
-func evictionOf(m *config.Memory) (e cache.Eviction, o cache.Optimise) {
-	switch m.Eviction {
-	case config.EvictionRistretto:
-		e = cache.Ristretto
-	case config.EvictionRecency:
-		e = cache.Recency
-	case config.EvictionSizeAware:
-		e = cache.SizeAware
-	}
-	switch m.Optimise {
-	case config.OptimiseHits:
-		o = cache.ForHits
-	case config.OptimiseBytes:
-		o = cache.ForByteHits
-	case config.OptimiseBalanced:
-		o = cache.Balanced
-	}
-	return e, o
 }
 
 // admissionOptions asks for the filters that routes use, and for no others.

@@ -147,7 +147,7 @@ func TestLargestObjectOfAGroup(t *testing.T) {
 
 // Where the default of the proxy changes, that of simulate has to follow.
 func TestTheDefaultEvictionIsThatOfTheProxy(t *testing.T) {
-	if got, want := string(model.Default), string(config.Default().Cache.Memory.Eviction); got != want {
+	if got, want := string(model.Default), config.Default().Cache.Memory.Eviction.String(); got != want {
 		t.Errorf("got %s, want %s as in the configuration", got, want)
 	}
 }
