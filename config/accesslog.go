@@ -11,7 +11,7 @@ import (
 func (a *AccessLog) table() table {
 	return table{
 		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, syslog:server=HOST:PORT for a syslog server, "" for none.`).asBasic().withExample("/var/log/edgeproxy/access.log"),
-		live("format", enum(&a.Format, LogJSON, LogJSON, LogCombined, LogTemplate), "The form of a line."),
+		live("format", enum(&a.Format, accesslog.FormJSON, accesslog.FormJSON, accesslog.FormCombined, accesslog.FormTemplate), "The form of a line."),
 		live("template", textual(&a.Template, ""), "With format: template, text with fields in braces; {{ and }} are braces.").withExample(`"{client} {status}"`),
 		live("sample", ratio(&a.Sample, 1).between(0, 1), "The share of requests that are logged, chosen at random."),
 	}
@@ -73,9 +73,9 @@ func (v *validator) logTemplate() {
 		return
 	}
 	switch {
-	case a.Format == LogTemplate && a.Template == "":
+	case a.Format == accesslog.FormTemplate && a.Template == "":
 		v.fail(format, "needs access_log.template as well, such as '{client} {status} \"{target}\"'")
-	case a.Format != LogTemplate && a.Template != "":
+	case a.Format != accesslog.FormTemplate && a.Template != "":
 		v.fail(template, "needs format: template as well, or remove this key")
 	case a.Template != "":
 		if _, err := accesslog.Template(a.Template); err != nil {

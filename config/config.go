@@ -2,10 +2,11 @@ package config
 
 import (
 	"log/slog"
-	"net/netip"
 	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -27,7 +28,7 @@ type Config struct {
 	Purge       Purge
 	Limits      Limits
 	Shutdown    Shutdown
-	CacheStatus CacheStatus
+	CacheStatus setting.CacheStatus
 	Log         Log
 	AccessLog   AccessLog
 	Tracing     Tracing
@@ -74,7 +75,7 @@ type Limits struct {
 	Connections      int           // connections of clients, open at once
 	PerAddress       int           // connections of one client address; 0 is any number
 	MaxVariants      int           // stored for one URL (Vary)
-	Rate             Rate          // the rate of one client's requests; routes may have one of their own
+	Rate             rate.Limit    // the rate of one client's requests; routes may have one of their own
 }
 
 // Shutdown says how the process stops. Both may be 0.
@@ -82,22 +83,6 @@ type Shutdown struct {
 	DrainDelay   time.Duration // not ready, but still serving
 	DrainTimeout time.Duration // after DrainDelay, for requests under way
 }
-
-// CacheStatus says which clients get the header Cache-Status (RFC 9211).
-type CacheStatus struct {
-	Send    Send
-	Trusted []netip.Prefix // clients; with SendTrusted alone
-}
-
-// Send is a value of cache_status.send.
-type Send string
-
-// The values of Send.
-const (
-	SendAll     Send = "all"     // every client
-	SendTrusted Send = "trusted" // every client; those that are not trusted get only hit or fwd
-	SendNone    Send = "none"    // nobody
-)
 
 // Log is the program's own log, on standard error.
 type Log struct {
@@ -116,18 +101,8 @@ const (
 
 // AccessLog is the record of requests, a line each.
 type AccessLog struct {
-	Path     string    // a file; "-" is standard output, "" is no access log
-	Format   LogFormat // the format of a line
-	Template string    // the template of LogTemplate; "" with other formats
-	Sample   float64   // the share of requests that are logged, 0 to 1; for routes without a value of their own, and requests without a route
+	Path     string         // a file; "-" is standard output, "" is no access log
+	Format   accesslog.Form // the form of a line
+	Template string         // the template of accesslog.FormTemplate; "" with other formats
+	Sample   float64        // the share of requests that are logged, 0 to 1; for routes without a value of their own, and requests without a route
 }
-
-// LogFormat is a value of access_log.format.
-type LogFormat string
-
-// The values of LogFormat.
-const (
-	LogJSON     LogFormat = "json"     // one object with all fields
-	LogCombined LogFormat = "combined" // the format of Apache and nginx
-	LogTemplate LogFormat = "template" // the format is AccessLog.Template
-)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/route/setting"
 )
 
 // table is the whole format: every key is in it or in a table below it.
@@ -31,7 +32,7 @@ func (c *Config) table() table {
 		section("purge", c.Purge.table, "Purges on the listeners for clients. The admin listener has others."),
 		section("limits", c.Limits.table, "Limits for clients."),
 		section("shutdown", c.Shutdown.table, "How the process stops."),
-		section("cache_status", c.CacheStatus.table, "The header Cache-Status (RFC 9211)."),
+		section("cache_status", func() table { return cacheStatusTable(&c.CacheStatus) }, "The header Cache-Status (RFC 9211)."),
 		section("log", c.Log.table, "The program's own log, on standard error."),
 		section("access_log", c.AccessLog.table, "The record of requests."),
 		section("tracing", c.Tracing.table, "Spans of requests, for OpenTelemetry."),
@@ -60,7 +61,7 @@ func (r *Route) table() table {
 		section("admission", r.ownAdmission, "Settings of this route; all routes share the filters.").asOverride().withExample("{policy: counting, more_than: 2}"),
 		section("cache", r.ownCaching, "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().withExample("{default_ttl: 10s}"),
 		section("compress", r.ownCompress.table, "Settings of this route in place of those of compress, key by key.").asOverride().withExample("{codings: []}"),
-		section("limits", r.ownRate.routeLimits, "The rate of this route, key by key; no other limit is possible.").asOverride().withExample("{rate: {requests: 5}}"),
+		section("limits", func() table { return routeLimits(&r.ownRate) }, "The rate of this route, key by key; no other limit is possible.").asOverride().withExample("{rate: {requests: 5}}"),
 		section("access_log", func() table { return routeLogTable(&r.ownLog) }, "Whether and how many requests of this route are logged, key by key.").asOverride().withExample("{enabled: false}"),
 	})
 }
@@ -122,9 +123,9 @@ func (s *Shutdown) table() table {
 	}
 }
 
-func (s *CacheStatus) table() table {
+func cacheStatusTable(s *setting.CacheStatus) table {
 	return table{
-		live("send", enum(&s.Send, SendAll, SendAll, SendTrusted, SendNone), "Which clients get it. With trusted, other clients are told only hit or fwd."),
+		live("send", enum(&s.Send, setting.StatusToAll, setting.StatusToAll, setting.StatusToTrusted, setting.StatusToNone), "Which clients get it. With trusted, other clients are told only hit or fwd."),
 		live("trusted", networks(&s.Trusted, "must be a list, such as [10.0.0.0/8]"), "Clients that get all of it, with send: trusted.").withExample("[10.0.0.0/8]"),
 	}
 }

@@ -16,10 +16,12 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/ops/top"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/route/cachekey"
+	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -67,7 +69,7 @@ func everyInherited() Inherited {
 	}
 }
 
-func everyRate() Rate { return Rate{100, 2 * time.Second, 200} }
+func everyRate() rate.Limit { return rate.Limit{Requests: 100, Per: 2 * time.Second, Burst: 200} }
 
 func wantUnverified() Origin {
 	o := defaultOrigin()
@@ -146,7 +148,7 @@ func wantEveryKey() *Config {
 				ConnectTimeout: 5 * time.Second, FirstByteTimeout: 2 * time.Minute, IdleTimeout: 3 * time.Minute,
 				Redirect:  Redirect{Status: "302"},
 				Rewrite:   Rewrite{"/m", "/media", false},
-				Rate:      Rate{10, 2 * time.Second, 30},
+				Rate:      rate.Limit{Requests: 10, Per: 2 * time.Second, Burst: 30},
 				AccessLog: setting.Log{Enabled: true, Sample: 0.75},
 				Cache: setting.Caching{
 					Options: rfc9111.Options{
@@ -199,9 +201,9 @@ func wantEveryKey() *Config {
 			Connections: 65537, PerAddress: 5, MaxVariants: 33, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
-		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+		CacheStatus: setting.CacheStatus{Send: setting.StatusToTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Log:         Log{Level: slog.LevelDebug, Format: FormatText},
-		AccessLog:   AccessLog{"-", LogTemplate, "{client} {target}", 0.5},
+		AccessLog:   AccessLog{"-", accesslog.FormTemplate, "{client} {target}", 0.5},
 		Tracing:     Tracing{"http://127.0.0.1:4318/otlp", map[string]Secret{"Api-Key": "of-a-test"}, 11 * time.Second, 0.02, 101, "edge"},
 	}
 }

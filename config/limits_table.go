@@ -37,7 +37,7 @@ func (l *Limits) table() table {
 		live("ranges", count(&l.Ranges, 16).between(1, maxRanges), "Ranges of one request; a request for more gets the whole response."),
 		live("range_amplification", count(&l.RangeAmplification, 16).between(0, maxCount),
 			"Bytes that are fetched from an origin for each byte that ranges of what is not stored ask for, at most: a smaller range is forwarded as it is, and not stored; 0 is no limit."),
-		section("rate", l.Rate.table, "How often one client may request one route, hits included. A route may have its own."),
+		section("rate", func() table { return rateTable(&l.Rate) }, "How often one client may request one route, hits included. A route may have its own."),
 	}
 }
 

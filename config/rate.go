@@ -3,16 +3,11 @@ package config
 import (
 	"slices"
 	"time"
+
+	"edgeproxy/internal/route/rate"
 )
 
-// Rate is how often one client may request one route.
-type Rate struct {
-	Requests int           // in each Per; 0 is no limit
-	Per      time.Duration // above 0
-	Burst    int           // at once; 0 is as many as Requests
-}
-
-func (r *Rate) table() table {
+func rateTable(r *rate.Limit) table {
 	return table{
 		live("requests", count(&r.Requests, 0).between(0, maxRate), "How many requests a client may send in each per; 0 is no limit."),
 		live("per", duration(&r.Per, time.Second).atLeast(minPer), "The time for that many requests."),
@@ -21,11 +16,11 @@ func (r *Rate) table() table {
 }
 
 // routeLimits is the limits section of a route. Only rate is allowed in it.
-func (r *Rate) routeLimits() table {
+func routeLimits(r *rate.Limit) table {
 	var out table
 	for _, s := range new(Limits).table() {
 		if s.name == "rate" {
-			out = append(out, section("rate", r.table, s.about))
+			out = append(out, section("rate", func() table { return rateTable(r) }, s.about))
 			continue
 		}
 		out = append(out, misplaced(s.name, "belongs in the limits section: a route may have only rate"))
@@ -35,8 +30,8 @@ func (r *Rate) routeLimits() table {
 
 // rate returns the rate of a route. Its rate section is at path and holds own. Keys that
 // the section lacks have the values for all routes.
-func (c *Config) rate(src *source, path string, own *Rate) Rate {
-	return overlaid(c.Limits.Rate, own, (*Rate).table, src, path)
+func (c *Config) rate(src *source, path string, own *rate.Limit) rate.Limit {
+	return overlaid(c.Limits.Rate, own, rateTable, src, path)
 }
 
 // warnOfRates warns of listeners on which no rate applies.
@@ -78,8 +73,8 @@ func (v *validator) rates() {
 }
 
 // unusedRateKeys refuses per and burst without requests: the operator expects a limit.
-func (v *validator) unusedRateKeys(path string, r Rate) {
-	defaults := withDefaults((*Rate).table)
+func (v *validator) unusedRateKeys(path string, r rate.Limit) {
+	defaults := withDefaults(rateTable)
 	said := r.Per != defaults.Per && v.src.given(child(path, "per")) || r.Burst != defaults.Burst && v.src.given(child(path, "burst"))
 	if said && v.noErrorAt(path) {
 		v.fail(path, "needs requests above 0 in it: without them there is no rate")
@@ -87,7 +82,7 @@ func (v *validator) unusedRateKeys(path string, r Rate) {
 }
 
 // refillTime checks how long an empty bucket takes to fill: a client is remembered until then.
-func (v *validator) refillTime(path string, r Rate) {
+func (v *validator) refillTime(path string, r rate.Limit) {
 	requests, per, burst := child(path, "requests"), child(path, "per"), child(path, "burst")
 	if r.Requests <= 0 || !v.noErrorAt(path, requests, per, burst) {
 		return

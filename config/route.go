@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/route/template"
 )
@@ -26,11 +27,11 @@ type Route struct {
 	Admission Rule
 	Cache     setting.Caching
 	Compress  Compress
-	Rate      Rate
+	Rate      rate.Limit
 	AccessLog setting.Log
 	ownRule   Rule            // what the route says itself; zero values are not said
 	ownCache  setting.Caching // the same; the source knows what is said
-	ownRate   Rate            // likewise
+	ownRate   rate.Limit      // likewise
 	ownLog    setting.Log
 
 	ownInherited Inherited

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/setting"
 )
 
 // validator checks what the values of a Config mean.
@@ -34,7 +36,7 @@ func validate(c *Config, r *report) {
 	v.shadow()
 	v.cache()
 	v.limits()
-	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.noErrorAt("cache_status") {
+	if c.CacheStatus.Send != setting.StatusToTrusted && len(c.CacheStatus.Trusted) > 0 && v.noErrorAt("cache_status") {
 		v.fail("cache_status.trusted", "needs send: trusted as well, or remove the list")
 	}
 	v.compression()

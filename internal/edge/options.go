@@ -11,10 +11,8 @@ import (
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/ops/accesslog"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/basicauth"
-	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/rewrite"
 )
 
@@ -112,7 +110,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: rule,
 			Request: fields.Request, Response: fields.Response, Generated: fields.Generated, UnusualNames: r.UnusualNames,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder, Caching: r.Cache, AllowAmbiguousPath: r.AllowAmbiguousPath,
-			Compress: compressRules(&r.Compress), Log: r.AccessLog, Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
+			Compress: compressRules(&r.Compress), Log: r.AccessLog, Rate: r.Rate,
 		})
 	}
 	return routes, nil
@@ -181,23 +179,8 @@ func liveOptions(from *live) proxy.Live {
 	c := from.config
 	return proxy.Live{
 		Limits: c.Limits.Limits, Collapse: c.Cache.Collapse, Routes: from.routes, Generated: c.HeaderRules().Generated,
-		PurgeAllow: c.Purge.Allow, PurgeToken: from.purges,
-		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
-		LogFormat: logFormat(&c.AccessLog), LogSample: c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
+		PurgeAllow: c.Purge.Allow, PurgeToken: from.purges, CacheStatus: c.CacheStatus,
+		LogFormat: c.AccessLog.Format.Format(c.AccessLog.Template), LogSample: c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
 		Top: c.Metrics.Top, CountedHosts: countedHosts(c.Metrics.Hosts),
 	}
-}
-
-// logFormat returns the access log's format; nil is JSON. A template was checked when the file was loaded.
-func logFormat(a *config.AccessLog) *accesslog.Format {
-	switch a.Format {
-	case config.LogCombined:
-		return accesslog.Combined()
-	case config.LogTemplate:
-		if f, err := accesslog.Template(a.Template); err == nil {
-			return f
-		}
-	case config.LogJSON:
-	}
-	return nil
 }

@@ -148,7 +148,7 @@ func (e *Edge) Status() *Status {
 	}
 	s.Certificates, s.CertificateCount = e.certificatesStatus(now)
 	if path := e.config.AccessLog.Path; path != "" {
-		s.AccessLog = &LogStatus{Path: path, Format: string(e.now.Load().config.AccessLog.Format)}
+		s.AccessLog = &LogStatus{Path: path, Format: e.now.Load().config.AccessLog.Format.String()}
 		if absolute, err := filepath.Abs(path); err == nil && path != "-" && !accesslog.Remote(path) {
 			s.AccessLog.Path = absolute
 		}

@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/http/message"
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/setting"
 )
 
 // source is where the head and the content of an answer come from. It is set where the answer is decided. Each kind has its own
@@ -306,7 +307,7 @@ func (g *clientHead) split() (fields field.List, lines field.Lines, others strin
 // caches have said, the one closest to the origin first, and then our own. ttl is the remaining freshness of what is stored
 // in seconds, below zero where it is stale.
 func (p *Proxy) appendCacheStatus(b []byte, x *exchange, others string, ttl int64) []byte {
-	if !x.settings.CacheStatus {
+	if x.settings.CacheStatus.Send == setting.StatusToNone {
 		return b
 	}
 	b = append(b, headerCacheStatus+": "...)
@@ -315,7 +316,7 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, others string, ttl int6
 
 // appendStatus appends the value. A client that is told in brief hears of us alone.
 func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []byte {
-	brief := x.settings.CacheStatusBrief && !x.settings.statusTrusted.Holds(x.ClientAddress())
+	brief := x.settings.CacheStatus.Send == setting.StatusToTrusted && !x.settings.statusTrusted.Holds(x.ClientAddress())
 	if others != "" && !brief {
 		b = append(b, others...)
 		b = append(b, ", "...)

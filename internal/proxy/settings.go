@@ -30,11 +30,8 @@ type Live struct {
 	// have it. Where both are there, both are needed. Without either, these are methods like others and go to the origin.
 	PurgeAllow []netip.Prefix
 	PurgeToken string
-	// CacheStatus says whether responses carry Cache-Status (RFC 9211). With CacheStatusBrief
-	// clients whose address is in no network of CacheStatusTrusted are only told whether
-	// it was a hit, or why the request went forward.
-	CacheStatus, CacheStatusBrief bool
-	CacheStatusTrusted            []netip.Prefix
+	// CacheStatus says which clients are told by Cache-Status (RFC 9211).
+	CacheStatus setting.CacheStatus
 	// LogFormat is how a line of the access log is written; nil is JSON. LogSample is the share, 0 to 1, of the requests without a
 	// route that have one.
 	LogFormat *accesslog.Format
@@ -69,7 +66,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{Live: l, routes: routes, generated: fieldrules.OfTexts(&l.Generated), statusTrusted: forwarded.New(l.CacheStatusTrusted), purgeToken: sha256.Sum256([]byte(l.PurgeToken))}
+	s := &settings{Live: l, routes: routes, generated: fieldrules.OfTexts(&l.Generated), statusTrusted: forwarded.New(l.CacheStatus.Trusted), purgeToken: sha256.Sum256([]byte(l.PurgeToken))}
 	if l.Top.Entries > 0 && l.Top.Window <= 0 {
 		return nil, fmt.Errorf("top: window %v: must be more than 0", l.Top.Window)
 	}

@@ -19,6 +19,33 @@ type part struct {
 	field id
 }
 
+// Form is what an operator chooses of formats.
+type Form uint8
+
+// The forms.
+const (
+	FormJSON     Form = iota // one object with all fields
+	FormCombined             // the format of Apache and nginx
+	FormTemplate             // see Template
+)
+
+// String returns the word of f in the configuration.
+func (f Form) String() string { return [...]string{"json", "combined", "template"}[f] }
+
+// Format returns the format of f. template is that of FormTemplate; one that Template refuses is as FormJSON.
+func (f Form) Format(template string) *Format {
+	switch f {
+	case FormCombined:
+		return Combined()
+	case FormTemplate:
+		if f, err := Template(template); err == nil {
+			return f
+		}
+	case FormJSON:
+	}
+	return nil
+}
+
 // Combined is the combined format of Apache and nginx.
 func Combined() *Format { return &Format{} }
 

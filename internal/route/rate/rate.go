@@ -17,32 +17,32 @@ import "time"
 
 // Limit is how often one client may ask. The zero Limit is none.
 type Limit struct {
-	interval time.Duration // between two requests, on and on
-	slack    time.Duration // for how much a client may be ahead of it, less one request
-}
-
-// Per returns a limit of so many requests in that time, with burst of them at once; a
-// burst below 1 is as many as requests. Requests or per of 0 is no limit.
-func Per(requests int, per time.Duration, burst int) Limit {
-	if requests <= 0 || per <= 0 {
-		return Limit{}
-	}
-	if burst < 1 {
-		burst = requests
-	}
-	interval := max(per/time.Duration(requests), 1)
-	return Limit{interval: interval, slack: interval * time.Duration(burst-1)}
+	Requests int           // in each Per; 0 is no limit
+	Per      time.Duration // 0 is no limit
+	Burst    int           // at once; below 1 is as many as Requests
 }
 
 // Bounds reports whether l is a limit at all.
-func (l Limit) Bounds() bool { return l.interval > 0 }
+func (l Limit) Bounds() bool { return l.Requests > 0 && l.Per > 0 }
+
+// interval is the time between two requests, on and on. l is a limit.
+func (l Limit) interval() time.Duration { return max(l.Per/time.Duration(l.Requests), 1) }
+
+// slack says for how much a client may be ahead of the interval, less one request.
+func (l Limit) slack() time.Duration {
+	burst := l.Burst
+	if burst < 1 {
+		burst = l.Requests
+	}
+	return l.interval() * time.Duration(burst-1)
+}
 
 // take takes a token at now out of the bucket that is full at full. It returns when it is
 // full then, or, where it is empty, how long until it has one.
 func (l Limit) take(full, now int64) (next int64, wait time.Duration) {
 	full = max(full, now)
-	if wait = time.Duration(full-now) - l.slack; wait > 0 {
+	if wait = time.Duration(full-now) - l.slack(); wait > 0 {
 		return full, wait
 	}
-	return full + int64(l.interval), 0
+	return full + int64(l.interval()), 0
 }

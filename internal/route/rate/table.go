@@ -62,7 +62,7 @@ func (t *Table) Return(l Limit, client netip.Prefix, name uint32) {
 	defer s.Unlock()
 	for i := range s.owner {
 		if s.owner[i] == owner {
-			s.full[i] -= int64(l.interval)
+			s.full[i] -= int64(l.interval())
 			return
 		}
 	}

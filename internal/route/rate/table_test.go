@@ -16,7 +16,7 @@ func address(i int) netip.Prefix {
 
 // TestABurstAndThenThePace: as many at once as the burst, then one each interval.
 func TestABurstAndThenThePace(t *testing.T) {
-	table, l, now := newTable(begun, ways), Per(10, time.Second, 3), begun
+	table, l, now := newTable(begun, ways), Limit{10, time.Second, 3}, begun
 	f := func(after time.Duration, wait time.Duration) {
 		t.Helper()
 		now = now.Add(after)
@@ -38,7 +38,7 @@ func TestABurstAndThenThePace(t *testing.T) {
 }
 
 func TestABurstThatIsNotGivenIsThatOfOnePeriod(t *testing.T) {
-	table, l := newTable(begun, ways), Per(5, time.Minute, 0)
+	table, l := newTable(begun, ways), Limit{5, time.Minute, 0}
 	for i := range 5 {
 		if wait := table.Take(l, address(1), 1, begun); wait != 0 {
 			t.Errorf("request %d: told to wait %v, want no wait", i, wait)
@@ -47,14 +47,14 @@ func TestABurstThatIsNotGivenIsThatOfOnePeriod(t *testing.T) {
 	if wait := table.Take(l, address(1), 1, begun); wait != 12*time.Second {
 		t.Errorf("got %v, want 12s", wait)
 	}
-	if Per(0, time.Second, 5).Bounds() || Per(5, 0, 5).Bounds() || !l.Bounds() {
+	if (Limit{0, time.Second, 5}).Bounds() || (Limit{5, 0, 5}).Bounds() || !l.Bounds() {
 		t.Error("a limit of no requests or no time is none")
 	}
 }
 
 // TestClientsAndLimitsHaveBucketsOfTheirOwn, as long as there is room.
 func TestClientsAndLimitsHaveBucketsOfTheirOwn(t *testing.T) {
-	table, l := New(begun), Per(1, time.Second, 1)
+	table, l := New(begun), Limit{1, time.Second, 1}
 	for i := range 1000 {
 		for name := range uint32(2) {
 			if wait := table.Take(l, address(i), name, begun); wait != 0 {
@@ -72,7 +72,7 @@ func TestClientsAndLimitsHaveBucketsOfTheirOwn(t *testing.T) {
 // TestAFloodOfAddressesForgetsWhoAsksMostLast: it refuses nobody who has asked for little,
 // and who is far over the limit stays so.
 func TestAFloodOfAddressesForgetsWhoAsksMostLast(t *testing.T) {
-	table, l := newTable(begun, ways), Per(1, time.Second, 100)
+	table, l := newTable(begun, ways), Limit{1, time.Second, 100}
 	for range 100 {
 		table.Take(l, address(0), 1, begun)
 	}
@@ -91,7 +91,7 @@ func TestAFloodOfAddressesForgetsWhoAsksMostLast(t *testing.T) {
 
 // TestAFullBucketIsNoLoss: its place is another's, and no crowd.
 func TestAFullBucketIsNoLoss(t *testing.T) {
-	table, l := newTable(begun, ways), Per(1, time.Second, 1)
+	table, l := newTable(begun, ways), Limit{1, time.Second, 1}
 	for i := range 1000 {
 		if wait := table.Take(l, address(i), 1, begun.Add(time.Duration(i)*time.Second)); wait != 0 {
 			t.Fatalf("client %d: told to wait %v", i, wait)
@@ -104,7 +104,7 @@ func TestAFullBucketIsNoLoss(t *testing.T) {
 
 // TestManyAtOnceTakeNoMoreThanThereIs.
 func TestManyAtOnceTakeNoMoreThanThereIs(t *testing.T) {
-	table, l := New(begun), Per(1, time.Hour, 500)
+	table, l := New(begun), Limit{1, time.Hour, 500}
 	var taken atomic.Int64
 	var all sync.WaitGroup
 	for range 8 {
@@ -123,14 +123,14 @@ func TestManyAtOnceTakeNoMoreThanThereIs(t *testing.T) {
 }
 
 func TestTakeAllocatesNothing(t *testing.T) {
-	table, l, i := New(begun), Per(1, time.Second, 5), 0
+	table, l, i := New(begun), Limit{1, time.Second, 5}, 0
 	if n := testing.AllocsPerRun(1000, func() { i++; table.Take(l, address(i%300), 1, begun) }); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}
 }
 
 func BenchmarkTake(b *testing.B) {
-	table, l, c := New(begun), Per(1000, time.Second, 100), address(7)
+	table, l, c := New(begun), Limit{1000, time.Second, 100}, address(7)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		table.Take(l, c, 1, begun.Add(time.Duration(i)*time.Microsecond))
@@ -139,7 +139,7 @@ func BenchmarkTake(b *testing.B) {
 
 // TestATokenIsPutBack: what was not used counts for nothing, and is nobody else's.
 func TestATokenIsPutBack(t *testing.T) {
-	table, l := newTable(begun, ways), Per(2, time.Second, 2)
+	table, l := newTable(begun, ways), Limit{2, time.Second, 2}
 	f := func(n int, want time.Duration) {
 		t.Helper()
 		if got := table.Take(l, address(n), 1, begun); got != want {
@@ -163,7 +163,7 @@ func TestATokenIsPutBack(t *testing.T) {
 // just taken, and a request more than the burst was let through; or it met the debt of the client whose place that was, and was refused.
 func TestRequestsOfANewClientAtOnceShareOneBucket(t *testing.T) {
 	const burst, requests = 3, 4
-	table, l := newTable(begun, ways), Per(1, time.Hour, burst)
+	table, l := newTable(begun, ways), Limit{1, time.Hour, burst}
 	for client := range 20_000 { // all but the first find the table full of debts
 		var passed atomic.Int64
 		var all sync.WaitGroup
