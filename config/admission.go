@@ -5,55 +5,25 @@ import (
 	"strconv"
 	"time"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
-)
-
-// Policy says which storable responses are stored.
-type Policy string
-
-// The policies.
-const (
-	PolicyAlways    Policy = "always"     // all
-	PolicySecondHit Policy = "second-hit" // responses whose key was sighted before within the window
-	PolicyCounting  Policy = "counting"   // responses whose key was sighted more than MoreThan times
-	PolicyChance    Policy = "chance"     // a random share
-	PolicyNever     Policy = "never"      // none
 )
 
 // Admission is the policy of all routes without one of their own, and the filters, which
 // all routes share.
 type Admission struct {
-	Policy      Policy
-	SecondHit   Window
+	Policy      policy.Policy
+	SecondHit   admission.FilterOptions
 	Counting    Counting
 	Chance      Chance
-	WarmUpBelow float64 // everything storable is stored while the cache is below this share of its size; 0 to 1, 0 is never
-	State       string  // the file that keeps the sightings over a restart; "" is none
-	Shadow      []Rule  // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two the same
+	WarmUpBelow float64       // everything storable is stored while the cache is below this share of its size; 0 to 1, 0 is never
+	State       string        // the file that keeps the sightings over a restart; "" is none
+	Shadow      []policy.Rule // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two the same
 }
 
 // MaxShadow is the largest number of shadow policies.
 const MaxShadow = 8
-
-// WindowMode says what decides how long a generation of a window is.
-type WindowMode string
-
-// The modes.
-const (
-	WindowAuto  WindowMode = "auto"  // what the cache holds
-	WindowFixed WindowMode = "fixed" // RotateEvery and Capacity
-)
-
-// Window is the memory of a filter. It has generations, which are rotated after a time or
-// when the newest is full, whichever comes first.
-type Window struct {
-	Mode              WindowMode    // the file's window; without it auto, or fixed if capacity is given
-	Generations       int           // parts of the window
-	RotateEvery       time.Duration // 0 does not rotate by time
-	Capacity          int           // distinct keys a generation holds; 0 under WindowAuto
-	FalsePositiveRate float64       // the rate of the whole window when full
-}
 
 // fixedCapacity is the default capacity of a fixed window. fixedSecondHit and fixedCounting
 // are the default periods.
@@ -63,12 +33,12 @@ const (
 	fixedCounting  = 6 * time.Hour
 )
 
-// resolve sets the defaults of a fixed window; every is its period.
-func (w *Window) resolve(src *source, path string, every time.Duration) {
+// resolveWindow sets the defaults of a fixed window; every is its period.
+func resolveWindow(w *admission.FilterOptions, src *source, path string, every time.Duration) {
 	if !src.given(child(path, "window")) && src.given(child(path, "capacity")) {
-		w.Mode = WindowFixed
+		w.Fitted = false
 	}
-	if w.Mode != WindowFixed {
+	if w.Fitted {
 		return
 	}
 	if !src.given(child(path, "rotate_every")) {
@@ -79,60 +49,30 @@ func (w *Window) resolve(src *source, path string, every time.Duration) {
 	}
 }
 
-// Counting is the filter of PolicyCounting.
+// Counting is the filter of policy.Counting.
 type Counting struct {
 	MoreThan int // stored on the sighting after this many
-	Window
+	Window   admission.FilterOptions
 }
 
-// Chance is the setting of PolicyChance.
+// Chance is the setting of policy.Chance.
 type Chance struct {
 	Probability float64 // the share that is stored; above 0, at most 1
 }
 
-// Rule is the admission policy of one route, with its parameter.
-type Rule struct {
-	Policy      Policy
-	MoreThan    int     // 1 to 14 under PolicyCounting, else 0
-	Probability float64 // the probability of Chance under PolicyChance, else 0
-}
-
-// Parameter returns the parameter of r's policy: MoreThan, Probability, or 0 if it has none.
-func (r Rule) Parameter() float64 { return max(float64(r.MoreThan), r.Probability) }
-
 // rule returns the rule of a route whose own settings are own.
-func (c *Config) rule(own Rule) Rule {
-	r := Rule{Policy: cmp.Or(own.Policy, c.Admission.Policy)}
-	if r.Policy == PolicyCounting {
+func (c *Config) rule(own policy.Rule) policy.Rule {
+	r := policy.Rule{Policy: own.Policy}
+	if r.Policy == policy.Unset {
+		r.Policy = c.Admission.Policy
+	}
+	if r.Policy == policy.Counting {
 		r.MoreThan = cmp.Or(own.MoreThan, c.Admission.Counting.MoreThan)
 	}
-	if r.Policy == PolicyChance {
+	if r.Policy == policy.Chance {
 		r.Probability = c.Admission.Chance.Probability
 	}
 	return r
-}
-
-// policies returns every policy.
-func policies() (out []Policy) {
-	for _, name := range policy.Names(nil) {
-		out = append(out, Policy(name))
-	}
-	return out
-}
-
-// section returns the name of the policy's section in admission, "" if there is none.
-func (p Policy) section() string {
-	known, err := policy.Parse(string(p))
-	if err != nil || !known.Remembers() && known.Parameter() == nil {
-		return ""
-	}
-	return known.Section()
-}
-
-// has reports whether the policy is known and has the property.
-func (p Policy) has(property func(policy.Policy) bool) bool {
-	known, err := policy.Parse(string(p))
-	return err == nil && property(known)
 }
 
 // The largest values of the filters' settings: a larger filter would not fit into memory.
@@ -142,28 +82,28 @@ const (
 
 func (a *Admission) table() table {
 	return table{
-		live("policy", enum(&a.Policy, PolicySecondHit, policies()...),
+		live("policy", enum(&a.Policy, policy.SecondHit, policy.All()...),
 			"Which storable responses are stored. second-hit stores those requested before within the window, counting those requested more than more_than times.").withFlag(flagPolicy, "admission").asBasic(),
-		section("second_hit", func() table { return a.SecondHit.table("2.9GiB", fixedSecondHit) }, "The filter of second-hit."),
+		section("second_hit", func() table { return windowTable(&a.SecondHit, "2.9GiB", fixedSecondHit) }, "The filter of second-hit."),
 		live("warm_up_below", ratio(&a.WarmUpBelow, 0).between(0, 1).withError("must be 0.0 to 1.0, a share of the cache's size"),
 			"Everything storable is stored while the cache is below this share of its size.").asDependent(),
 		restart("state", textual(&a.State, ""), "A file that keeps the sightings (requests counted for admission) over a restart.").asDependent().withExample("/var/lib/edgeproxy/sightings"),
-		restart("shadow", &items[Rule]{
+		restart("shadow", &items[policy.Rule]{
 			field: &a.Shadow, want: "must be a list, such as [{policy: always}]",
-			tableOf: (*Rule).shadow, oneLine: true, kindText: "list of policies", derived: (*Rule).derivedProbability,
+			tableOf: shadowTable, oneLine: true, kindText: "list of policies", derived: derivedProbability,
 		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").withExample("[{policy: always}]"),
 		section("counting", a.Counting.table, "The filter of counting. Only allowed if a route or shadow uses the policy.").asOptional(),
 		section("chance", a.Chance.table, "The draw of chance. Only allowed if a route or shadow uses the policy.").asOptional(),
 	}
 }
 
-// table returns the settings of a window. every is the default period of a fixed one. memory
+// windowTable returns the settings of a window. every is the default period of a fixed one. memory
 // is what the largest window takes at the default rate and number of generations: about 12.3
 // bits, or 59 bits of counters, for each key and generation (Bloom 1970).
-func (w *Window) table(memory string, every time.Duration) table {
+func windowTable(w *admission.FilterOptions, memory string, every time.Duration) table {
 	most := strconv.Itoa(maxCapacity)
 	return table{
-		restart("window", enum(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
+		restart("window", enum(&w.Fitted, true, true, false),
 			"auto fits the window to what the cache holds; fixed uses rotate_every and capacity."),
 		restart("generations", count(&w.Generations, 2).between(2, 4).withErrorBelow("must be 2 to 4: a single generation would forget every key at each rotation"),
 			"The number of parts of the window. At each rotation the oldest is forgotten."),
@@ -180,7 +120,7 @@ func (c *Counting) table() table {
 	const memory = "13.7GiB"
 	return append(table{
 		live("more_than", sightings(&c.MoreThan, int(policy.Counting.Parameter().Default)), "A response is stored once its key was requested more than this many times within the window."),
-	}, c.Window.table(memory, fixedCounting)...)
+	}, windowTable(&c.Window, memory, fixedCounting)...)
 }
 
 func (c *Chance) table() table {
@@ -191,32 +131,32 @@ func (c *Chance) table() table {
 	}
 }
 
-// sightings is the number of sightings that a key needs to exceed under PolicyCounting.
+// sightings is the number of sightings that a key needs to exceed under policy.Counting.
 func sightings(field *int, byDefault int) *number[int] {
 	p := policy.Counting.Parameter()
 	return count(field, byDefault).between(int(p.Least), int(p.Most)).withError("must be " + p.Want() + ": a counter has four bits and ends at 15")
 }
 
 // derivedProbability names the probability that a shadow policy chance takes from admission.chance.
-func (r *Rule) derivedProbability() string {
-	if r.Policy != PolicyChance {
+func derivedProbability(r *policy.Rule) string {
+	if r.Policy != policy.Chance {
 		return ""
 	}
 	return " at probability " + strconv.FormatFloat(r.Probability, 'g', -1, 64)
 }
 
-// table is the admission section of a route.
-func (r *Rule) table() table {
+// ruleTable is the admission section of a route.
+func ruleTable(r *policy.Rule) table {
 	return table{
-		live("policy", enum(&r.Policy, "", policies()...), "The policy of this route, in place of admission.policy.").asOptional().withExample("counting"),
+		live("policy", enum(&r.Policy, policy.Unset, policy.All()...), "The policy of this route, in place of admission.policy.").asOptional().withExample("counting"),
 		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().asDependent().withExample("2"),
 	}
 }
 
-// shadow is the table of a shadow policy.
-func (r *Rule) shadow() table {
+// shadowTable is the table of a shadow policy.
+func shadowTable(r *policy.Rule) table {
 	return table{
-		restart("policy", enum(&r.Policy, "", policies()...), "The policy to try.").asRequired(),
+		restart("policy", enum(&r.Policy, policy.Unset, policy.All()...), "The policy to try.").asRequired(),
 		restart("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().withExample("2"),
 	}
 }

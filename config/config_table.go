@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/route/setting"
 )
@@ -68,10 +69,10 @@ func (r *Route) table() table {
 
 // ownAdmission is the admission section of a route.
 func (r *Route) ownAdmission() table {
-	out := r.ownRule.table()
-	for _, p := range policies() {
-		if p.section() != "" {
-			out = append(out, misplaced(p.section(), "belongs in the admission section: a route may have only policy and more_than, all routes share the filters"))
+	out := ruleTable(&r.ownRule)
+	for _, p := range policy.All() {
+		if name := p.Section(); name != "" {
+			out = append(out, misplaced(name, "belongs in the admission section: a route may have only policy and more_than, all routes share the filters"))
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"edgeproxy/internal/admission/policy"
 )
 
 const effectiveHead = `# What is in force, with defaults filled in, as edgeproxy config print found it.
@@ -48,8 +50,8 @@ func (c *Config) inclusionOf(omitted []string) func(s row, path string) inclusio
 		if s.override {
 			own = path
 		}
-		for _, p := range policies() {
-			if p.section() != "" && path == child("admission", p.section()) {
+		for _, p := range policy.All() {
+			if name := p.Section(); name != "" && path == child("admission", name) {
 				return includedIf(c.uses(p) || c.shadows(p))
 			}
 		}

@@ -13,6 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/rfc9111"
@@ -47,6 +50,10 @@ func everyCaching() setting.Caching {
 		StripCookies: []string{"_ga*", "fbp"},
 		SliceBytes:   int64(MiB),
 	}
+}
+
+func everyWindow(generations int, every time.Duration, capacity int64, rate float64) admission.FilterOptions {
+	return admission.FilterOptions{Options: bloom.Options{Generations: generations, Capacity: capacity, FalsePositiveRate: rate}, RotateEvery: every}
 }
 
 func networksOf(all ...string) (out []netip.Prefix) {
@@ -134,7 +141,7 @@ func wantEveryKey() *Config {
 					PathPrefixes: []string{"/m"}, Paths: []string{"/m/a.jpg"}, PathSuffixes: []string{".jpg"}, Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
 					Query: map[string]string{"beta": "1"},
 				},
-				Origin: "media", Admission: Rule{Policy: PolicyCounting, MoreThan: 6},
+				Origin: "media", Admission: policy.Rule{Policy: policy.Counting, MoreThan: 6},
 				Inherited: Inherited{
 					AllowAmbiguousPath: false, UnusualNames: false, TotalTimeout: 10 * time.Minute,
 					Headers: Headers{
@@ -164,20 +171,20 @@ func wantEveryKey() *Config {
 				},
 				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
 			},
-			{Name: "shop", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
+			{Name: "shop", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
 			{
-				Name: "rest", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: whole(everyCaching()),
+				Name: "rest", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: policy.Rule{Policy: policy.Counting, MoreThan: 5}, Cache: whole(everyCaching()),
 				Compress: Compress{[]Coding{CodingGzip}, []string{"text/html"}, 3 * KiB, CompressFastest}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: setting.Log{Enabled: true, Sample: 0.5},
 			},
-			{Name: "moved", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
-			{Name: "fixed", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
+			{Name: "moved", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
+			{Name: "fixed", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
 		},
 		Inherited: everyInherited(),
 		Admission: Admission{
-			Policy:      PolicySecondHit,
-			SecondHit:   Window{WindowFixed, 3, 31 * time.Minute, 1000001, 0.02},
-			Counting:    Counting{5, Window{WindowFixed, 4, 7 * time.Hour, 1000002, 0.03}},
-			WarmUpBelow: 0.25, State: "sightings", Shadow: []Rule{{Policy: PolicyAlways}, {Policy: PolicyCounting, MoreThan: 5}, {Policy: PolicyCounting, MoreThan: 2}, {Policy: PolicyChance, Probability: 0.3}},
+			Policy:      policy.SecondHit,
+			SecondHit:   everyWindow(3, 31*time.Minute, 1000001, 0.02),
+			Counting:    Counting{5, everyWindow(4, 7*time.Hour, 1000002, 0.03)},
+			WarmUpBelow: 0.25, State: "sightings", Shadow: []policy.Rule{{Policy: policy.Always}, {Policy: policy.Counting, MoreThan: 5}, {Policy: policy.Counting, MoreThan: 2}, {Policy: policy.Chance, Probability: 0.3}},
 			Chance: Chance{Probability: 0.3},
 		},
 		Cache: Cache{
@@ -235,7 +242,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 	base := Default()
 	base.Origins = []Origin{defaultOrigin()}
 	base.Routes = []Route{defaultRoute("")}
-	base.Admission.Policy = PolicyAlways
+	base.Admission.Policy = policy.Always
 	var walk func(path string, a, b reflect.Value)
 	walk = func(path string, a, b reflect.Value) {
 		switch {
@@ -255,7 +262,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Cache.Caching.KeepCookies", path == ".Routes[0].Cache.StripCookies", path == ".Cache.Caching.Key.OnlyQuery", path == ".Routes[0].Cache.Key.IgnoreQuery": // stand beside none of the other
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.Options.SurrogateControl", path == ".Routes[0].Cache.Options.SetCookie", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
-		case strings.HasSuffix(path, ".Health.Host"), strings.HasSuffix(path, ".BoundErrors"), strings.HasSuffix(path, ".Partial"): // no settings: the engine sets them
+		case strings.HasSuffix(path, ".Health.Host"), strings.HasSuffix(path, ".BoundErrors"), strings.HasSuffix(path, ".Partial"), strings.HasSuffix(path, ".Resizable"): // no settings: the engine sets them
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
 		}

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/admission/policy"
 )
 
 // Flags are the settings of the command line. An empty text is a flag that was
@@ -91,13 +93,15 @@ func (f Flags) apply(c *Config, r *report) {
 		r.setByFlag("admin", "admin.address", flagAdmin, f.Admin)
 	}
 	if f.Policy != "" {
-		c.Admission.Policy = Policy(f.Policy)
-		if other := otherSeparator(f.Policy); slices.Contains(policies(), Policy(other)) {
-			c.Admission.Policy = Policy(other)
-		}
 		r.setByFlag("admission.policy", "admission.policy", flagPolicy, f.Policy)
-		if !slices.Contains(policies(), c.Admission.Policy) {
-			r.fail("admission.policy", "must be "+oneOf(asTexts(policies())))
+		p, err := policy.Parse(f.Policy)
+		if err != nil {
+			p, err = policy.Parse(otherSeparator(f.Policy))
+		}
+		if err != nil {
+			r.fail("admission.policy", "must be "+oneOf(policy.Names(nil)))
+		} else {
+			c.Admission.Policy = p
 		}
 	}
 	if f.Origin != "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -16,10 +17,10 @@ func TestFromFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Default()
-	want.Listen, want.Admin.Address, want.Admission.Policy = []Listen{{Address: ":80"}}, "[::1]:1", PolicyCounting
+	want.Listen, want.Admin.Address, want.Admission.Policy = []Listen{{Address: ":80"}}, "[::1]:1", policy.Counting
 	want.Origins = []Origin{defaultOrigin()}
 	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Weight: 1, Host: "127.0.0.1:9000"}}
-	want.Routes = []Route{{Name: "default", Match: withDefaults((*Match).table), Origin: "app", Rewrite: withDefaults((*Rewrite).table), Inherited: withDefaults((*Inherited).table), Redirect: withDefaults((*Redirect).table), Admission: Rule{Policy: PolicyCounting, MoreThan: 4}, Cache: want.Cache.Caching, Compress: want.Compress, Rate: want.Limits.Rate, AccessLog: setting.Log{Enabled: true, Sample: 1}}}
+	want.Routes = []Route{{Name: "default", Match: withDefaults((*Match).table), Origin: "app", Rewrite: withDefaults((*Rewrite).table), Inherited: withDefaults((*Inherited).table), Redirect: withDefaults((*Redirect).table), Admission: policy.Rule{Policy: policy.Counting, MoreThan: 4}, Cache: want.Cache.Caching, Compress: want.Compress, Rate: want.Limits.Rate, AccessLog: setting.Log{Enabled: true, Sample: 1}}}
 	if diff := cmp.Diff(want, c, ignoreOwn); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
@@ -115,10 +116,10 @@ func TestFlagsReplaceWhatTheFileSays(t *testing.T) {
 	if c.Admin.Address != "[::1]:5" {
 		t.Errorf("admin: got %s, want the flag's", c.Admin.Address)
 	}
-	if got, want := c.Routes[0].Admission, (Rule{Policy: PolicyAlways}); got != want {
+	if got, want := c.Routes[0].Admission, (policy.Rule{Policy: policy.Always}); got != want {
 		t.Errorf("a route's own policy: got %v, want %v", got, want)
 	}
-	if got, want := c.Routes[1].Admission, (Rule{Policy: PolicyCounting, MoreThan: 4}); got != want {
+	if got, want := c.Routes[1].Admission, (policy.Rule{Policy: policy.Counting, MoreThan: 4}); got != want {
 		t.Errorf("the policy of all: got %v, want %v", got, want)
 	}
 }
@@ -138,8 +139,8 @@ func TestOverride(t *testing.T) {
 	routes := c.Routes
 	for _, step := range []struct {
 		policy string
-		want   Rule
-	}{{"never", Rule{Policy: PolicyNever}}, {"counting", Rule{Policy: PolicyCounting, MoreThan: 2}}, {"", Rule{Policy: PolicyCounting, MoreThan: 2}}} {
+		want   policy.Rule
+	}{{"never", policy.Rule{Policy: policy.Never}}, {"counting", policy.Rule{Policy: policy.Counting, MoreThan: 2}}, {"", policy.Rule{Policy: policy.Counting, MoreThan: 2}}} {
 		if err := c.Override(Flags{Policy: step.policy}); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestOverride(t *testing.T) {
 			t.Errorf("policy %q: got %v, want %v", step.policy, got, step.want)
 		}
 	}
-	if got, want := routes[0].Admission, (Rule{Policy: PolicyCounting, MoreThan: 2}); got != want {
+	if got, want := routes[0].Admission, (policy.Rule{Policy: policy.Counting, MoreThan: 2}); got != want {
 		t.Errorf("routes taken before: got %v, want %v as before", got, want)
 	}
 	if err := c.Override(Flags{Origin: "http://i"}); err == nil {

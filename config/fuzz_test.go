@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -94,7 +95,7 @@ func checkConfig(t *testing.T, c *Config) {
 		if len(r.Match.Hosts) == 0 || len(r.Match.PathPrefixes) == 0 || !strings.HasPrefix(r.Match.PathPrefixes[0], "/") {
 			t.Errorf("route %s: got %+v, want it to match", r.Name, r.Match)
 		}
-		if counting := r.Admission.Policy == PolicyCounting; counting != (r.Admission.MoreThan > 0) {
+		if counting := r.Admission.Policy == policy.Counting; counting != (r.Admission.MoreThan > 0) {
 			t.Errorf("route %s: got %+v, want more_than with counting only", r.Name, r.Admission)
 		}
 	}

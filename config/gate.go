@@ -97,10 +97,10 @@ func (v *validator) shadow() {
 		policyAt, moreThan := child(path, "policy"), child(path, "more_than")
 		switch {
 		case !v.noErrorAt(path):
-		case r.Policy == "":
-			v.fail(policyAt, missing("a policy: "+oneOf(asTexts(policies()))))
-		case r.Policy != PolicyCounting && v.src.given(moreThan):
-			v.fail(moreThan, "remove it: the policy is "+string(r.Policy)+", not counting")
+		case r.Policy == policy.Unset:
+			v.fail(policyAt, missing("a policy: "+oneOf(policy.Names(nil))))
+		case r.Policy != policy.Counting && v.src.given(moreThan):
+			v.fail(moreThan, "remove it: the policy is "+r.Policy.String()+", not counting")
 		case slices.Contains(rules[:i], r):
 			v.fail(path, "each policy must be listed once: this is the same as "+item(list, slices.Index(rules, r)))
 		}
@@ -132,16 +132,12 @@ func (v *validator) filters() (found Errors) {
 	a := &v.c.Admission
 	for _, f := range []struct {
 		section, name string
-		window        *Window
+		window        admission.FilterOptions
 	}{
-		{"admission.second_hit", admission.SecondHitFilter, &a.SecondHit},
-		{"admission.counting", admission.CountingFilter, &a.Counting.Window},
+		{"admission.second_hit", admission.SecondHitFilter, a.SecondHit},
+		{"admission.counting", admission.CountingFilter, a.Counting.Window},
 	} {
-		o := admission.FilterOptions{
-			Fitted:  f.window.Mode == WindowAuto,
-			Options: bloom.Options{Generations: f.window.Generations, Capacity: int64(f.window.Capacity), FalsePositiveRate: f.window.FalsePositiveRate},
-		}
-		err := admission.CheckFilter(f.name, o, v.c.LargestMoreThan(), v.c.GatedTierBytes())
+		err := admission.CheckFilter(f.name, f.window, v.c.LargestMoreThan(), v.c.GatedTierBytes())
 		for _, e := range Joined[*bloom.OptionError](err) {
 			found = append(found, v.src.fault(child(f.section, e.Option), "must be "+e.Want))
 		}

@@ -61,10 +61,11 @@ func duration(field *time.Duration, byDefault time.Duration) *number[time.Durati
 }
 
 // count is a whole number of things.
-func count(field *int, byDefault int) *number[int] {
-	return &number[int]{scalar: scalar[int]{
-		field: field, byDefault: byDefault, kindText: "whole number", yaml: strconv.Itoa, shape: func() object { return object{"type": "integer"} },
-		decode: func(d *decoder, f *int) func(node) { return d.integer(f) },
+func count[T int | int64](field *T, byDefault T) *number[T] {
+	return &number[T]{scalar: scalar[T]{
+		field: field, byDefault: byDefault, kindText: "whole number", shape: func() object { return object{"type": "integer"} },
+		yaml:   func(v T) string { return strconv.FormatInt(int64(v), 10) },
+		decode: integer[T],
 	}}
 }
 

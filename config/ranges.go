@@ -1,12 +1,16 @@
 package config
 
+import (
+	"edgeproxy/internal/admission"
+)
+
 // This file checks conditions between several settings. The range of each single setting is
 // in the tables.
 
 // windows refuses a capacity with window: auto.
 func (v *validator) windows() {
-	for path, w := range map[string]Window{"admission.second_hit": v.c.Admission.SecondHit, "admission.counting": v.c.Admission.Counting.Window} {
-		if at := child(path, "capacity"); w.Mode == WindowAuto && v.src.given(at) && v.noErrorAt(at) {
+	for path, w := range map[string]admission.FilterOptions{"admission.second_hit": v.c.Admission.SecondHit, "admission.counting": v.c.Admission.Counting.Window} {
+		if at := child(path, "capacity"); bool(w.Fitted) && v.src.given(at) && v.noErrorAt(at) {
 			v.fail(at, "needs window: fixed as well, or remove it: window: auto chooses the capacity")
 		}
 	}

@@ -12,8 +12,8 @@ func resolve(c *Config, src *source) {
 	if !src.given("routes") && len(c.Origins) == 1 {
 		c.Routes = []Route{defaultRoute(c.Origins[0].Name)}
 	}
-	c.Admission.SecondHit.resolve(src, "admission.second_hit", fixedSecondHit)
-	c.Admission.Counting.resolve(src, "admission.counting", fixedCounting)
+	resolveWindow(&c.Admission.SecondHit, src, "admission.second_hit", fixedSecondHit)
+	resolveWindow(&c.Admission.Counting.Window, src, "admission.counting", fixedCounting)
 	for i := range c.Routes {
 		c.Routes[i].Inherited = c.inherited(src, item("routes", i), &c.Routes[i].ownInherited)
 		c.Routes[i].Admission = c.rule(c.Routes[i].ownRule)
@@ -23,7 +23,7 @@ func resolve(c *Config, src *source) {
 		c.Routes[i].AccessLog = c.routeLog(src, child(item("routes", i), "access_log"), &c.Routes[i].ownLog)
 	}
 	for i, s := range c.Admission.Shadow {
-		if s.Policy == "" { // validate refuses it
+		if s.Policy == policy.Unset { // validate refuses it
 			continue
 		}
 		said := src.given(child(item("admission.shadow", i), "more_than"))
@@ -35,17 +35,17 @@ func resolve(c *Config, src *source) {
 
 // usesAny reports whether a route has a policy with the property.
 func (c *Config) usesAny(property func(policy.Policy) bool) bool {
-	return slices.ContainsFunc(policies(), func(p Policy) bool { return p.has(property) && c.uses(p) })
+	return slices.ContainsFunc(policy.All(), func(p policy.Policy) bool { return property(p) && c.uses(p) })
 }
 
 // shadows reports whether a shadow policy is p.
-func (c *Config) shadows(p Policy) bool {
-	return slices.ContainsFunc(c.Admission.Shadow, func(r Rule) bool { return r.Policy == p })
+func (c *Config) shadows(p policy.Policy) bool {
+	return slices.ContainsFunc(c.Admission.Shadow, func(r policy.Rule) bool { return r.Policy == p })
 }
 
 // uses reports whether a route has the policy p. If there is no route, it reports
 // that for the default route.
-func (c *Config) uses(p Policy) bool {
+func (c *Config) uses(p policy.Policy) bool {
 	if len(c.Routes) == 0 {
 		return c.Admission.Policy == p
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"
 	"edgeproxy/internal/route/setting"
@@ -24,12 +25,12 @@ type Route struct {
 	Respond  Respond
 
 	// These are in force: what the route's section leaves out has the value for all routes.
-	Admission Rule
+	Admission policy.Rule
 	Cache     setting.Caching
 	Compress  Compress
 	Rate      rate.Limit
 	AccessLog setting.Log
-	ownRule   Rule            // what the route says itself; zero values are not said
+	ownRule   policy.Rule     // what the route says itself; policy.Unset and 0 are not said
 	ownCache  setting.Caching // the same; the source knows what is said
 	ownRate   rate.Limit      // likewise
 	ownLog    setting.Log

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"edgeproxy/internal/admission/policy"
 )
 
 // routes checks each route, and that there is one.
@@ -116,9 +118,9 @@ func (v *validator) unusedSections() {
 			return
 		}
 	}
-	for _, p := range policies() {
-		if at := child("admission", p.section()); p.section() != "" && v.src.given(at) && !v.c.uses(p) && !v.c.shadows(p) {
-			v.addError(at, "", "remove the section: no route uses the policy "+string(p))
+	for _, p := range policy.All() {
+		if at := child("admission", p.Section()); p.Section() != "" && v.src.given(at) && !v.c.uses(p) && !v.c.shadows(p) {
+			v.addError(at, "", "remove the section: no route uses the policy "+p.String())
 		}
 	}
 }
@@ -127,10 +129,10 @@ func (v *validator) unusedSections() {
 func (v *validator) unusedMoreThan() {
 	for i, r := range v.c.Routes {
 		path := child(item("routes", i), "admission")
-		policy, moreThan := child(path, "policy"), child(path, "more_than")
+		policyAt, moreThan := child(path, "policy"), child(path, "more_than")
 		rule := v.c.rule(r.ownRule)
-		if v.src.given(moreThan) && rule.Policy != PolicyCounting && v.noErrorAt(policy, moreThan, "admission.policy") {
-			v.fail(moreThan, "remove it: the route's policy is "+string(rule.Policy)+", not counting")
+		if v.src.given(moreThan) && rule.Policy != policy.Counting && v.noErrorAt(policyAt, moreThan, "admission.policy") {
+			v.fail(moreThan, "remove it: the route's policy is "+rule.Policy.String()+", not counting")
 		}
 	}
 }

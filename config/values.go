@@ -90,8 +90,8 @@ var errInteger = errors.New("must be a whole number in decimal digits")
 
 // integer reads decimal digits only: 010, 0x10, 1_000 and 1e3 have different
 // meanings for different parsers of YAML.
-func (d *decoder) integer(dst *int) func(node) {
-	return unquoted(d, dst, errInteger.Error(), func(s string) (int, error) {
+func integer[T int | int64](d *decoder, dst *T) func(node) {
+	return unquoted(d, dst, errInteger.Error(), func(s string) (T, error) {
 		i, err := strconv.Atoi(s)
 		switch {
 		case errors.Is(err, strconv.ErrRange):
@@ -99,7 +99,7 @@ func (d *decoder) integer(dst *int) func(node) {
 		case err != nil, strconv.Itoa(i) != s:
 			return 0, errInteger
 		}
-		return i, nil
+		return T(i), nil
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/origin/balance"
 )
 
@@ -163,7 +164,7 @@ func TestShownHidesWhatMayBeAPassword(t *testing.T) {
 // policy: second_hit was refused, as the word has a hyphen, though the section of the same name has none.
 func TestAWordMayHaveTheOtherSeparator(t *testing.T) {
 	c, err := Parse("edge.yaml", []byte("origins: {app: {servers: [\"http://h\"], balance: least-connections}}\nadmission: {policy: second_hit}\n"))
-	if err != nil || c.Admission.Policy != PolicySecondHit || c.Origins[0].Balance != balance.LeastConnections {
+	if err != nil || c.Admission.Policy != policy.SecondHit || c.Origins[0].Balance != balance.LeastConnections {
 		t.Errorf("got %v", err)
 	}
 }

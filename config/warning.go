@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache"
 )
@@ -83,15 +84,15 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 	}
 	for _, f := range []struct {
 		path   string
-		policy Policy
-		window Window
+		policy policy.Policy
+		window *admission.FilterOptions
 	}{
-		{"admission.second_hit", PolicySecondHit, c.Admission.SecondHit},
-		{"admission.counting", PolicyCounting, c.Admission.Counting.Window},
+		{"admission.second_hit", policy.SecondHit, &c.Admission.SecondHit},
+		{"admission.counting", policy.Counting, &c.Admission.Counting.Window},
 	} {
-		if f.window.Mode == WindowFixed && f.window.RotateEvery == 0 && c.uses(f.policy) {
+		if !bool(f.window.Fitted) && f.window.RotateEvery == 0 && c.uses(f.policy) {
 			warn(child(f.path, "rotate_every"), "rotates only when full: a key is remembered until "+
-				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more were requested, however long that takes")
+				strconv.FormatInt(f.window.Capacity*int64(f.window.Generations-1), 10)+" other keys or more were requested, however long that takes")
 		}
 	}
 	if sure := c.guaranteedFill(); c.Admission.WarmUpBelow > sure {

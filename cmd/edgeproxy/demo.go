@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/edge"
 	"edgeproxy/internal/lab/demo"
 )
@@ -146,12 +147,12 @@ func showDemo(ctx context.Context, folder string, shown demoOptions, stdout, std
 			log.Warn("a connection to the origin was left behind", "error", err)
 		}
 	}()
-	secondHit, notes, err := startDemoEdge(origin.Address(), folder, config.PolicySecondHit, defaultAddresses(), log)
+	secondHit, notes, err := startDemoEdge(origin.Address(), folder, policy.SecondHit, defaultAddresses(), log)
 	if err != nil {
 		return fmt.Errorf("demo: start the proxy: %w", err)
 	}
 	defer secondHit.Stop(context.Background())
-	always, _, err := startDemoEdge(origin.Address(), folder, config.PolicyAlways, freeAddresses(), log)
+	always, _, err := startDemoEdge(origin.Address(), folder, policy.Always, freeAddresses(), log)
 	if err != nil {
 		return fmt.Errorf("demo: start the proxy that always stores: %w", err)
 	}

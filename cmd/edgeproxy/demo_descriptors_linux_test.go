@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 )
 
 // The demo wrote a warning of its own settings between its lines where the process may have 1,024 descriptors, as in many shells.
@@ -22,7 +22,7 @@ func TestTheDemoWarnedWhereDescriptorsAreFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) })
-	for _, policy := range []config.Policy{config.PolicySecondHit, config.PolicyAlways} {
+	for _, policy := range []policy.Policy{policy.SecondHit, policy.Always} {
 		var log bytes.Buffer
 		e, _, err := startDemoEdge("127.0.0.1:9", t.TempDir(), policy, freeAddresses(), newLog(demoLog, &log))
 		if err != nil {

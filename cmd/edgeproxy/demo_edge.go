@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/edge"
 	"edgeproxy/internal/lab/demo"
 )
@@ -50,10 +51,10 @@ var _ demo.Proxy = demoEdge{}
 
 // startDemoEdge starts a proxy before origin, with its disk in a folder of its own below folder. It replaces an address in use
 // by a free one, once for each address; notes say so.
-func startDemoEdge(origin, folder string, policy config.Policy, at demoAddresses, log *slog.Logger) (e demoEdge, notes []string, err error) {
+func startDemoEdge(origin, folder string, policy policy.Policy, at demoAddresses, log *slog.Logger) (e demoEdge, notes []string, err error) {
 	wanted := at
 	for {
-		c, err := demoConfig(origin, filepath.Join(folder, string(policy)), policy, at)
+		c, err := demoConfig(origin, filepath.Join(folder, policy.String()), policy, at)
 		if err != nil {
 			return demoEdge{}, nil, err
 		}
@@ -101,8 +102,8 @@ func takenNote(taken, what, instead string) string {
 
 // demoConfig returns the configuration of a start without a file, with the
 // demo's settings.
-func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*config.Config, error) {
-	c, err := config.FromFlags(config.Flags{Origin: "http://" + origin, Listen: at.data, Admin: at.admin, Policy: string(policy)})
+func demoConfig(origin, disk string, policy policy.Policy, at demoAddresses) (*config.Config, error) {
+	c, err := config.FromFlags(config.Flags{Origin: "http://" + origin, Listen: at.data, Admin: at.admin, Policy: policy.String()})
 	if err != nil {
 		return nil, fmt.Errorf("configure: %w", err)
 	}

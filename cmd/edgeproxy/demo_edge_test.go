@@ -15,12 +15,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/lab/demo"
 )
 
 func TestDemoProxiesDifferInTheirPolicyOnly(t *testing.T) {
 	folder := t.TempDir()
-	settings := func(p config.Policy) *config.Config {
+	settings := func(p policy.Policy) *config.Config {
 		t.Helper()
 		c, err := demoConfig("127.0.0.1:9", folder, p, freeAddresses())
 		if err != nil {
@@ -30,19 +31,19 @@ func TestDemoProxiesDifferInTheirPolicyOnly(t *testing.T) {
 			t.Errorf("got the policy %s, want %s", c.Routes[0].Admission.Policy, p)
 		}
 		// What the demo has changed must pass the checks as well.
-		if err := c.Override(config.Flags{Policy: string(config.PolicySecondHit)}); err != nil {
+		if err := c.Override(config.Flags{Policy: policy.SecondHit.String()}); err != nil {
 			t.Errorf("%s: %v", p, err)
 		}
 		return c
 	}
-	secondHit, always := settings(config.PolicySecondHit), settings(config.PolicyAlways)
+	secondHit, always := settings(policy.SecondHit), settings(policy.Always)
 	if diff := cmp.Diff(secondHit, always, cmpopts.IgnoreUnexported(config.Config{}, config.Route{})); diff != "" {
 		t.Errorf("the settings differ in more than the policy (-second-hit +always):\n%s", diff)
 	}
 }
 
 func TestDemoEdgeKeepsTheAddressThatItGets(t *testing.T) {
-	e, notes, err := startDemoEdge("127.0.0.1:9", t.TempDir(), config.PolicyAlways, freeAddresses(), newLog(config.Log{}, io.Discard))
+	e, notes, err := startDemoEdge("127.0.0.1:9", t.TempDir(), policy.Always, freeAddresses(), newLog(config.Log{}, io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestDemoEdgeKeepsTheAddressThatItGets(t *testing.T) {
 func TestDemoEdgeFailsWithTheCause(t *testing.T) {
 	f := func(name string, at demoAddresses, want string) {
 		t.Helper()
-		e, _, err := startDemoEdge("127.0.0.1:9", t.TempDir(), config.PolicySecondHit, at, newLog(config.Log{}, io.Discard))
+		e, _, err := startDemoEdge("127.0.0.1:9", t.TempDir(), policy.SecondHit, at, newLog(config.Log{}, io.Discard))
 		if err == nil {
 			e.Stop(context.Background())
 			t.Fatalf("%s: started at %s, want an error", name, e.Address())

@@ -62,7 +62,7 @@ func serve(ctx context.Context, c *config.Config, from *edge.Source, stderr io.W
 	}
 	e.Start()
 	go received.handle(e)
-	log.Info("serving", "version", versionName(), "addresses", e.Addresses(), "admin", e.AdminAddress(), "policy", string(c.Admission.Policy))
+	log.Info("serving", "version", versionName(), "addresses", e.Addresses(), "admin", e.AdminAddress(), "policy", c.Admission.Policy.String())
 	e.NotifyReady()
 	select {
 	case err := <-e.Failed():

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/admission/size"
-	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
 )
@@ -249,15 +249,12 @@ func TestSizePrints(t *testing.T) {
 // filterBytes is the memory of the filter that the proxy builds.
 func filterBytes(t *testing.T, c *config.Config) uint64 {
 	t.Helper()
-	of := func(w config.Window) bloom.Options {
-		return bloom.Options{Generations: w.Generations, Capacity: int64(w.Capacity), FalsePositiveRate: w.FalsePositiveRate}
-	}
 	var filter interface{ Bytes() int64 }
 	var err error
-	if c.Admission.Policy == config.PolicyCounting {
-		filter, err = counting.New(of(c.Admission.Counting.Window), time.Unix(0, 0))
+	if c.Admission.Policy == policy.Counting {
+		filter, err = counting.New(c.Admission.Counting.Window.Options, time.Unix(0, 0))
 	} else {
-		filter, err = sliding.New(of(c.Admission.SecondHit), time.Unix(0, 0))
+		filter, err = sliding.New(c.Admission.SecondHit.Options, time.Unix(0, 0))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -281,10 +278,10 @@ func TestSizeSettingIsOneTheProxyTakes(t *testing.T) {
 		}
 		d := sized(t, args...)
 		w := c.Admission.SecondHit
-		if c.Admission.Policy == config.PolicyCounting {
+		if c.Admission.Policy == policy.Counting {
 			w = c.Admission.Counting.Window
 		}
-		want := sizeConfig{string(c.Admission.Policy), w.Generations, int64(w.Capacity), w.FalsePositiveRate, filterBytes(t, c)}
+		want := sizeConfig{c.Admission.Policy.String(), w.Generations, w.Capacity, w.FalsePositiveRate, filterBytes(t, c)}
 		if d.Config == nil || *d.Config != want {
 			t.Errorf("size %q: got the configuration %+v, want what was printed: %+v", args, d.Config, want)
 		}

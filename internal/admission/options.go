@@ -72,11 +72,22 @@ type FilterOptions struct {
 
 	// Fitted fits the length of a generation to the tier behind the gate, as package fit computes it; Capacity is
 	// ignored then.
-	Fitted bool
+	Fitted Fitted
 
 	// RotateEvery is the longest time that a generation is the newest; it is rotated earlier when it is full. 0 rotates
 	// only full ones; otherwise 1ms or more.
 	RotateEvery time.Duration
+}
+
+// Fitted says what decides how long a generation is: what the tier behind the gate holds, or Capacity and RotateEvery.
+type Fitted bool
+
+// String returns the word of f in the configuration.
+func (f Fitted) String() string {
+	if f {
+		return "auto"
+	}
+	return "fixed"
 }
 
 // StateOptions says where the filters are saved over a restart, and how often.
@@ -104,7 +115,7 @@ const defaultSaveEvery = 5 * time.Minute
 // needsTier reports whether a filter is fitted to the tier.
 func (o Options) needsTier() bool { return o.SecondHit.fitted() || o.Counting.fitted() }
 
-func (o *FilterOptions) fitted() bool { return o != nil && o.Fitted }
+func (o *FilterOptions) fitted() bool { return o != nil && bool(o.Fitted) }
 
 // Validate returns nil or every fault at once, each an *bloom.OptionError.
 func (o FilterOptions) Validate() error {

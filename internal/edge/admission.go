@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/statefile"
@@ -97,24 +96,12 @@ func newSeed(state *admission.State) (uint64, error) {
 // shadowOptions returns options with the windows of the live policies and the size of the gated tier.
 func (sg *storage) shadowOptions() shadow.Options {
 	c := sg.config
-	o := shadow.Options{
+	return shadow.Options{
 		CapacityBytes:  c.GatedTierBytes(),
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
-		SecondHit:      *window(c.Admission.SecondHit),
-		Counting:       *window(c.Admission.Counting.Window),
+		SecondHit:      c.Admission.SecondHit,
+		Counting:       c.Admission.Counting.Window,
 		Objects:        sg.gate.Objects,
+		Rules:          c.Admission.Shadow,
 	}
-	for _, r := range c.Admission.Shadow {
-		o.Rules = append(o.Rules, mustRule(r))
-	}
-	return o
-}
-
-// mustRule translates a rule that the configuration has checked, and panics if it is bad.
-func mustRule(r config.Rule) admission.Rule {
-	rule, err := ruleOf(r)
-	if err != nil {
-		panic(err)
-	}
-	return rule
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/test/testkit"
@@ -50,8 +50,8 @@ func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seq := read(t)
 			log := seq.file(t)
-			for _, policy := range []config.Policy{config.PolicySecondHit, config.PolicyAlways} {
-				t.Run(string(policy), func(t *testing.T) { sameMeans(t, policy, seq, log, tolerance) })
+			for _, policy := range []policy.Policy{policy.SecondHit, policy.Always} {
+				t.Run(policy.String(), func(t *testing.T) { sameMeans(t, policy, seq, log, tolerance) })
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
 
 // sameMeans compares the means of some replays and as many simulations. A busy machine makes them vary more, for Ristretto
 // evicts in a goroutine of its own: where five are not near enough, up to fifteen are.
-func sameMeans(t *testing.T, policy config.Policy, seq *sequence, log string, tolerance float64) {
+func sameMeans(t *testing.T, policy policy.Policy, seq *sequence, log string, tolerance float64) {
 	t.Helper()
 	const runs, rounds = 5, 3
 	s := setup{policy: policy, rate: 0.01, capacity: seq.unique / 20, eviction: cache.Ristretto}
@@ -117,7 +117,7 @@ func TestProxyAndSimulateAgreeWhereSizeAwareEvicts(t *testing.T) {
 		seq := readSequence(t, log, limit)
 		file := seq.file(t)
 		for _, stage := range []int64{0, 10} {
-			s := setup{policy: config.PolicySecondHit, rate: 0.01, capacity: seq.unique / 20, eviction: cache.SizeAware}
+			s := setup{policy: policy.SecondHit, rate: 0.01, capacity: seq.unique / 20, eviction: cache.SizeAware}
 			s.stage = s.capacity * stage / 100
 			s.maxObject = (s.capacity - s.stage) / 4
 			t.Run(fmt.Sprintf("%s, stage %d %%", filepath.Base(log), stage), func(t *testing.T) { sameRanking(t, &s, seq, file) })

@@ -21,6 +21,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/lab/model"
@@ -86,7 +87,7 @@ func (s *sequence) withHeads() *sequence {
 
 // setup is what both sides are set to.
 type setup struct {
-	policy              config.Policy
+	policy              policy.Policy
 	moreThan            int
 	probability         float64
 	keys                int     // keys of a generation; there are two, rotated by fill alone; 0: window auto
@@ -101,21 +102,21 @@ type setup struct {
 func setups(keys int, capacity int64) []setup {
 	s := setup{keys: keys, capacity: capacity, maxObject: capacity / 4}
 	always, second, counting := s, s, s
-	always.policy = config.PolicyAlways
-	second.policy, second.rate = config.PolicySecondHit, 1e-9
-	counting.policy, counting.moreThan, counting.rate = config.PolicyCounting, 2, 1e-6
+	always.policy = policy.Always
+	second.policy, second.rate = policy.SecondHit, 1e-9
+	counting.policy, counting.moreThan, counting.rate = policy.Counting, 2, 1e-6
 	fitted, fittedCounting, chance := second, counting, s
 	fitted.keys, fittedCounting.keys = 0, 0
-	chance.policy, chance.probability = config.PolicyChance, 0.2
+	chance.policy, chance.probability = policy.Chance, 0.2
 	return []setup{second, counting, fitted, fittedCounting, chance, always}
 }
 
 // name tells the setups apart.
 func (s *setup) name() string {
 	if s.fitted() {
-		return string(s.policy) + " auto"
+		return s.policy.String() + " auto"
 	}
-	return string(s.policy)
+	return s.policy.String()
 }
 
 // fitted reports whether the window fits the cache.
@@ -123,13 +124,13 @@ func (s *setup) fitted() bool { return s.keys == 0 && s.remembers() }
 
 // remembers reports whether the policy has a window.
 func (s *setup) remembers() bool {
-	return s.policy == config.PolicySecondHit || s.policy == config.PolicyCounting
+	return s.policy == policy.SecondHit || s.policy == policy.Counting
 }
 
 // flags are those of simulate.
 func (s *setup) flags() []string {
 	flags := []string{
-		"--policy", string(s.policy), "--capacity", strconv.FormatInt(s.capacity, 10) + "B",
+		"--policy", s.policy.String(), "--capacity", strconv.FormatInt(s.capacity, 10) + "B",
 		"--max-object", strconv.FormatInt(s.maxObject, 10) + "B",
 	}
 	if s.eviction != cache.SizeAware {
@@ -158,15 +159,12 @@ func (s *setup) flags() []string {
 func (s *setup) config(t *testing.T, origin string) *config.Config {
 	t.Helper()
 	c, err := config.FromFlags(config.Flags{
-		Origin: "http://" + origin, Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", Policy: string(s.policy),
+		Origin: "http://" + origin, Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", Policy: s.policy.String(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	window := config.Window{Mode: config.WindowFixed, Generations: 2, Capacity: s.keys, FalsePositiveRate: s.rate}
-	if s.fitted() {
-		window.Mode = config.WindowAuto
-	}
+	window := admission.FilterOptions{Fitted: admission.Fitted(s.fitted()), Options: bloom.Options{Generations: 2, Capacity: int64(s.keys), FalsePositiveRate: s.rate}}
 	c.Admission.SecondHit, c.Admission.Counting.Window = window, window
 	c.Routes[0].Admission.MoreThan, c.Routes[0].Admission.Probability = s.moreThan, s.probability
 	c.Cache.Memory = config.Memory{MaxBytes: config.Size(s.capacity), MaxObjectBytes: config.Size(s.maxObject), StageBytes: config.Size(s.stage), Eviction: s.eviction}
@@ -185,12 +183,8 @@ func (s *setup) config(t *testing.T, origin string) *config.Config {
 // model is that of simulate, of the same objects under the proxy's own hash.
 func (s *setup) model(t *testing.T, objects []trace.Object) *model.Run {
 	t.Helper()
-	p, err := policy.Parse(string(s.policy))
-	if err != nil {
-		t.Fatal(err)
-	}
 	m, err := model.New(model.Setting{
-		Rule: policy.Rule{Policy: p, MoreThan: s.moreThan, Probability: s.probability}, Generations: 2, RotateKeys: int64(s.keys), Fitted: s.fitted(), FalsePositiveRate: s.rate,
+		Rule: policy.Rule{Policy: s.policy, MoreThan: s.moreThan, Probability: s.probability}, Generations: 2, RotateKeys: int64(s.keys), Fitted: s.fitted(), FalsePositiveRate: s.rate,
 		CapacityBytes: s.capacity, MaxObjectBytes: s.maxObject, Eviction: model.LRU,
 	}, objects)
 	if err != nil {
@@ -486,7 +480,7 @@ func foretold(t *testing.T, log string, s *setup, more ...string) tally {
 	t.Helper()
 	results := simulated(t, append(append(s.flags(), more...), log)...)
 	// The baseline comes with it.
-	if s.policy != config.PolicyAlways && len(results) > 1 {
+	if s.policy != policy.Always && len(results) > 1 {
 		results = results[1:]
 	}
 	if len(results) != 1 {

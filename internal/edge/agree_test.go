@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"edgeproxy/config"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/test/testkit"
 )
@@ -75,7 +75,7 @@ func sameVerdicts(t *testing.T, seq *sequence) {
 	t.Helper()
 	capacity := seq.unique / 20
 	for _, s := range setups(max(4*seq.cached(capacity), 100), capacity) {
-		if s.policy == config.PolicyAlways {
+		if s.policy == policy.Always {
 			continue // it has one verdict
 		}
 		t.Run(s.name(), func(t *testing.T) {

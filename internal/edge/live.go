@@ -64,12 +64,8 @@ func (l *live) close(kept *live) {
 func (e *Edge) restartFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		at := fmt.Sprintf("routes[%d].", i)
-		rule, err := ruleOf(r.Admission)
-		if err == nil {
-			err = e.gate.Supports(rule)
-		}
-		if err != nil {
-			faults = append(faults, c.Fault(c.Given(at+"admission.policy", "admission.policy"), "needs a restart: no route had the policy "+string(r.Admission.Policy)+" at the start, and so no filter was made for it"))
+		if e.gate.Supports(r.Admission) != nil {
+			faults = append(faults, c.Fault(c.Given(at+"admission.policy", "admission.policy"), "needs a restart: no route had the policy "+r.Admission.Policy.String()+" at the start, and so no filter was made for it"))
 		}
 		if most := e.config.Cache.Memory.MaxObjectBytes; config.Size(r.Cache.SliceBytes) > most {
 			faults = append(faults, c.Fault(c.Given(at+"cache.slice", "cache.slice"), "must be at most "+most.String()+", or a restart: that is cache.memory.max_object_bytes as it is in force"))

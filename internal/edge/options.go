@@ -9,7 +9,6 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/admission/policy"
-	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/route/basicauth"
@@ -56,11 +55,11 @@ func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission
 		}}
 	}
 	for _, r := range e.config.Routes {
-		switch mustRule(r.Admission).Policy.Memory() {
+		switch r.Admission.Policy.Memory() {
 		case policy.Seen:
-			o.SecondHit = window(e.config.Admission.SecondHit)
+			o.SecondHit = new(e.config.Admission.SecondHit)
 		case policy.Counted:
-			o.Counting = window(e.config.Admission.Counting.Window)
+			o.Counting = new(e.config.Admission.Counting.Window)
 		case policy.NoMemory:
 		}
 	}
@@ -69,14 +68,6 @@ func (e *Edge) admissionOptions(seed uint64, restore *admission.State) admission
 		o.State, o.Restore = nil, nil
 	}
 	return o
-}
-
-func window(w config.Window) *admission.FilterOptions {
-	return &admission.FilterOptions{
-		Fitted:      w.Mode == config.WindowAuto,
-		Options:     bloom.Options{Generations: w.Generations, Capacity: int64(w.Capacity), FalsePositiveRate: w.FalsePositiveRate},
-		RotateEvery: w.RotateEvery,
-	}
 }
 
 // routes builds the routes of c to these origins.
@@ -89,10 +80,6 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 	users, read := map[string]*basicauth.Users{}, map[string]*proxy.ErrorPage{}
 	for i := range c.Routes {
 		r := &c.Routes[i]
-		rule, err := ruleOf(r.Admission)
-		if err != nil {
-			return nil, err
-		}
 		access, err := accessOf(&r.Access, users)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
@@ -107,7 +94,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			ErrorPages: pages,
 			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(r, &to.config), Answer: ownAnswer(r), Access: access,
 			Name: r.Name, Match: matchOf(&r.Match),
-			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: rule,
+			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: r.Admission,
 			Request: fields.Request, Response: fields.Response, Generated: fields.Generated, UnusualNames: r.UnusualNames,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder, Caching: r.Cache, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			Compress: compressRules(&r.Compress), Log: r.AccessLog, Rate: r.Rate,
@@ -153,10 +140,6 @@ func countedHosts(patterns []config.HostPattern) (out []proxy.CountedHost) {
 		out = append(out, proxy.CountedHost{Label: patterns[i].String(), Host: h})
 	}
 	return out
-}
-
-func ruleOf(r config.Rule) (admission.Rule, error) {
-	return policy.RuleOf(string(r.Policy), r.Parameter())
 }
 
 func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {

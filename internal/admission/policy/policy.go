@@ -20,6 +20,9 @@ const (
 	Never                   // nothing
 
 	count
+
+	// Unset is the policy of a Rule that stands for another one, as in a route that has none of its own. It is not Known.
+	Unset Policy = 255
 )
 
 // table has one line for each policy.
@@ -85,14 +88,22 @@ func (p Policy) Known() bool { return p < count }
 
 // String returns the policy's name as in the configuration.
 func (p Policy) String() string {
-	if !p.Known() {
+	switch {
+	case p == Unset:
+		return ""
+	case !p.Known():
 		return "unknown"
 	}
 	return p.row().name
 }
 
-// Section returns the name of the policy's section in the configuration.
-func (p Policy) Section() string { return strings.ReplaceAll(p.String(), "-", "_") }
+// Section returns the name of the policy's section in the configuration, "" if it needs none: it has no window and no parameter.
+func (p Policy) Section() string {
+	if !p.Remembers() && p.Parameter() == nil {
+		return ""
+	}
+	return strings.ReplaceAll(p.String(), "-", "_")
+}
 
 // Memory returns how p remembers sightings.
 func (p Policy) Memory() Memory { return p.row().memory }

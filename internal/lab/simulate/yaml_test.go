@@ -9,6 +9,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/test/testkit"
@@ -41,7 +42,7 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 				res := &gr.Results[j]
 				yaml := r.yaml(gr, res)
 				c := parsed(t, yaml)
-				if got := string(c.Admission.Policy); got != res.Policy {
+				if got := c.Admission.Policy.String(); got != res.Policy {
 					t.Errorf("%s: got policy %s, want %s", name, got, res.Policy)
 				}
 				m := c.Cache.Memory
@@ -72,11 +73,11 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 	f("object limits", Grid{Policies: all, MaxObjects: []int64{1, 5000, 1 << 40}, Capacities: []Amount{{Percent: 100}}, Evictions: []model.Eviction{model.LRU, model.S3FIFO}})
 }
 
-func checkWindow(t *testing.T, name string, got config.Window, res *Result) {
+func checkWindow(t *testing.T, name string, got admission.FilterOptions, res *Result) {
 	t.Helper()
-	want := config.Window{Mode: config.WindowFixed, Generations: max(res.Generations, 2), Capacity: int(res.keys), FalsePositiveRate: res.FalsePositiveRate}
+	want := admission.FilterOptions{Options: bloom.Options{Generations: max(res.Generations, 2), Capacity: res.keys, FalsePositiveRate: res.FalsePositiveRate}}
 	if res.rotation.Unit == Fitted {
-		want.Mode, want.Capacity = config.WindowAuto, 0
+		want.Fitted, want.Capacity = true, 0
 	}
 	if res.rotation.Every > 0 {
 		want.RotateEvery = res.rotation.Every
