@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/routing"
 )
 
 // warnOfAccess warns of lists that let every client in without the word all, of routes that ask
@@ -17,7 +19,7 @@ func (c *Config) warnOfAccess(index *routeIndex, warn func(path, text string)) {
 			warn(allow, "an empty list lets every client in: must be addresses, or all to say so")
 		}
 		warnOfEveryAddress(allow, r.ownInherited.Access.Allow, warn)
-		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && r.Match.onlyHTTP() {
+		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && onlyHTTP(&r.Match) {
 			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: needs access: {basic_auth: {enabled: false}} on this route")
 		}
 		c.warnOfEndlessRedirect(r, descendant(item("routes", i), "redirect.to"), warn)
@@ -46,10 +48,10 @@ func (c *Config) moreOpen(r *Route, index *routeIndex, path string) *Route {
 	for _, i := range index.meeting(&r.Match, path) {
 		other := &c.Routes[i]
 		switch {
-		case !other.Match.takesPath(path) || !other.Match.meets(&r.Match):
+		case !other.Match.TakesPath([]byte(path)) || !other.Match.Meets(&r.Match):
 		case !other.asClosedAs(r):
 			return other
-		case other.Match.coversBesidePath(r.Match):
+		case other.Match.CoversBesidePath(&r.Match):
 			return nil
 		}
 	}
@@ -88,22 +90,12 @@ func everyAddress() []netip.Prefix {
 	return []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0), netip.PrefixFrom(netip.IPv6Unspecified(), 0)}
 }
 
-// meets reports whether one request may match the hosts, the scheme and the methods of both m and o.
-func (m *Match) meets(o *Match) bool {
-	if len(m.Methods) > 0 && len(o.Methods) > 0 && !slices.ContainsFunc(m.Methods, func(method string) bool { return slices.Contains(o.Methods, method) }) {
-		return false
-	}
-	return (m.Scheme.covers(o.Scheme) || o.Scheme == AnyScheme) && slices.ContainsFunc(m.Hosts, func(a HostPattern) bool {
-		return slices.ContainsFunc(o.Hosts, func(b HostPattern) bool { return a.covers(b) || b.covers(a) })
-	})
-}
-
 // warnOfEndlessRedirect warns of a redirect, at path, from a scheme to itself.
 func (c *Config) warnOfEndlessRedirect(r *Route, path string, warn func(path, text string)) {
 	switch {
-	case r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTPS):
+	case r.Redirect.To == "https://{host}{uri}" && takesHTTPS(&r.Match) && slices.ContainsFunc(c.Listen, Listen.mayServeHTTPS):
 		warn(path, "redirects https to itself, without end: needs match: {scheme: http} on this route")
-	case r.Redirect.To == "http://{host}{uri}" && r.Match.takesHTTP() && slices.ContainsFunc(c.Listen, Listen.mayServeHTTP):
+	case r.Redirect.To == "http://{host}{uri}" && takesHTTP(&r.Match) && slices.ContainsFunc(c.Listen, Listen.mayServeHTTP):
 		warn(path, "redirects http to itself, without end: needs match: {scheme: https} on this route")
 	}
 }
@@ -121,18 +113,18 @@ func warnOfEveryAddress(path string, allow []netip.Prefix, warn func(path, text 
 }
 
 // onlyHTTP reports whether the scheme or the ports of m exclude requests by https.
-func (m *Match) onlyHTTP() bool {
-	return m.Scheme == SchemeHTTP || !slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port != 80 })
+func onlyHTTP(m *routing.Match) bool {
+	return m.Scheme == routing.SchemeHTTP || !slices.ContainsFunc(m.Hosts, func(h routing.Host) bool { return h.Port != 80 })
 }
 
 // takesHTTPS reports whether requests by https to port 443 may match.
-func (m *Match) takesHTTPS() bool {
-	return m.Scheme != SchemeHTTP && slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port == 0 || h.Port == 443 })
+func takesHTTPS(m *routing.Match) bool {
+	return m.Scheme != routing.SchemeHTTP && slices.ContainsFunc(m.Hosts, func(h routing.Host) bool { return h.Port == 0 || h.Port == 443 })
 }
 
 // takesHTTP reports whether requests by http to port 80 may match.
-func (m *Match) takesHTTP() bool {
-	return m.Scheme != SchemeHTTPS && slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port == 0 || h.Port == 80 })
+func takesHTTP(m *routing.Match) bool {
+	return m.Scheme != routing.SchemeHTTPS && slices.ContainsFunc(m.Hosts, func(h routing.Host) bool { return h.Port == 0 || h.Port == 80 })
 }
 
 // mayServeHTTPS reports whether requests to the listener may count as https: they come by TLS, or a

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"edgeproxy/internal/http/wire"
 )
 
 const (
@@ -17,7 +19,6 @@ const (
 	wantURL     = "must be " + urlForm
 	wantService = "must be srv+http[s]://NAME"
 	wantServer  = "must be " + serverForms
-	wantPattern = "must be *, HOST or *.DOMAIN, with :PORT for a single port"
 	wantHeader  = "must be client, server or HOST[:PORT]"
 )
 
@@ -59,7 +60,7 @@ func parseURL(scheme, rest string) (Server, error) {
 	case strings.ContainsAny(rest, "/?#"):
 		return Server{}, errors.New(wantURL + ", without path, query or fragment")
 	}
-	host, port, ok := splitHost(rest)
+	host, port, ok := wire.ParseHost(rest)
 	if !ok {
 		return Server{}, errors.New(wantServer)
 	}
@@ -85,7 +86,7 @@ func cutPrefixFold(text, prefix string) (after string, found bool) {
 // parseService reads the name of SRV records, which stands behind srv+http:// or srv+https://.
 func parseService(scheme, rest string) (Server, error) {
 	secure := strings.EqualFold(scheme, "https")
-	host, port, ok := splitHost(rest)
+	host, port, ok := wire.ParseHost(rest)
 	switch {
 	case !secure && !strings.EqualFold(scheme, "http"):
 		return Server{}, errors.New(wantServer)
@@ -117,92 +118,10 @@ func parseSocket(address string) (Server, error) {
 	return Server{Weight: 1, Address: address, Host: localhost}, nil
 }
 
-// parsePattern reads a host pattern of a route. The error says what is wanted.
-func parsePattern(text string) (HostPattern, error) {
-	if text == "*" {
-		return HostPattern{}, nil
-	}
-	if port, every := strings.CutPrefix(text, "*:"); every {
-		n, ok := parsePort(port)
-		if !ok || n == 0 {
-			return HostPattern{}, errors.New(wantPattern)
-		}
-		return HostPattern{Port: n}, nil
-	}
-	host, subdomains := strings.CutPrefix(text, "*.")
-	host, port, ok := splitHost(host)
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); !ok || subdomains && err == nil {
-		return HostPattern{}, errors.New(wantPattern)
-	}
-	return HostPattern{Host: host, Subdomains: subdomains, Port: port}, nil
-}
-
-// String returns the pattern as in a file.
-func (p HostPattern) String() string {
-	text := cmp.Or(p.Host, "*")
-	if p.Subdomains {
-		text = "*." + text
-	}
-	if p.Port != 0 {
-		text += ":" + strconv.Itoa(p.Port)
-	}
-	return text
-}
-
-// splitHost splits HOST[:PORT]. The host is in lower case, without a trailing dot and
-// with the brackets of an IPv6 address. The port is 1 to 65535, or 0 if there is none.
-func splitHost(text string) (host string, port int, ok bool) {
-	host = text
-	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
-		if port, ok = parsePort(text[i+1:]); !ok || port == 0 {
-			return "", 0, false
-		}
-		host = text[:i]
-	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if inside, bracket := strings.CutPrefix(host, "["); bracket {
-		inside, closed := strings.CutSuffix(inside, "]")
-		addr, err := netip.ParseAddr(inside)
-		return host, port, closed && err == nil && addr.Is6() && addr.Zone() == ""
-	}
-	return host, port, validHost(host)
-}
-
-// parsePort reads 0 to 65535 in decimal digits.
-func parsePort(text string) (int, bool) {
-	n, err := strconv.ParseUint(text, 10, 16)
-	return int(n), err == nil && strconv.FormatUint(n, 10) == text
-}
-
 // reachable reports whether u has no port, or one from 1 to 65535.
 func reachable(u *url.URL) bool {
-	port, ok := parsePort(u.Port())
+	port, ok := wire.ParsePort(u.Port())
 	return u.Port() == "" || ok && port > 0
-}
-
-// validHost reports whether host is a name (RFC 1123 section 2.1, and '_', which
-// service names have) or an IPv4 address, in lower case.
-func validHost(host string) bool {
-	if len(host) > 253 {
-		return false
-	}
-	for label := range strings.SplitSeq(host, ".") {
-		if !validLabel(label) {
-			return false
-		}
-	}
-	if last := host[strings.LastIndexByte(host, '.')+1:]; strings.Trim(last, "0123456789") == "" {
-		_, err := netip.ParseAddr(host) // no top level domain is a number
-		return err == nil
-	}
-	return true
-}
-
-func validLabel(label string) bool {
-	return label != "" && len(label) <= 63 && strings.Trim(label, "-") == label &&
-		!strings.ContainsFunc(label, func(r rune) bool {
-			return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-		})
 }
 
 // validAddress reports whether address is one to listen on: HOST:PORT with an
@@ -212,11 +131,11 @@ func validAddress(address string) bool {
 	if err != nil {
 		return false
 	}
-	if _, ok := parsePort(port); !ok {
+	if _, ok := wire.ParsePort(port); !ok {
 		return false
 	}
 	_, err = netip.ParseAddr(host)
-	return host == "" || err == nil || validHost(strings.ToLower(host))
+	return host == "" || err == nil || wire.ValidName(strings.ToLower(host))
 }
 
 // loopback reports whether only this machine can reach the valid address.

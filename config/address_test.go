@@ -3,6 +3,9 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/http/wire"
+	"edgeproxy/internal/route/routing"
 )
 
 func TestParseServer(t *testing.T) {
@@ -57,34 +60,11 @@ func TestParseServerRefusesServices(t *testing.T) {
 	}
 }
 
-func TestParsePattern(t *testing.T) {
-	for text, want := range map[string]HostPattern{
-		"*":                   {},
-		"*:80":                {Port: 80},
-		"example.com":         {Host: "example.com"},
-		"EXAMPLE.com.":        {Host: "example.com"},
-		"example.com:8443":    {Host: "example.com", Port: 8443},
-		"*.example.com":       {Host: "example.com", Subdomains: true},
-		"*.example.com.:8443": {Host: "example.com", Subdomains: true, Port: 8443},
-		"10.0.0.1":            {Host: "10.0.0.1"},
-		"[::1]:80":            {Host: "[::1]", Port: 80},
-	} {
-		if got, err := parsePattern(text); err != nil || got != want {
-			t.Errorf("parsePattern(%q): got %+v, %v, want %+v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", ".", "*.", "**", "*.*", "a.*", "*a.com", "*.[::1]", "*.1.2.3.4", "::1", "[::1", "[1.2.3.4]", "[fe80::1%25eth0]", "*:", "*:0", "*:x", "a:0", "a:08", "a:-1", "a:+1"} {
-		if got, err := parsePattern(text); err == nil {
-			t.Errorf("parsePattern(%q): got %+v, want an error", text, got)
-		}
-	}
-}
-
 func TestValidHostLengths(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	longest := strings.Join([]string{label, label, label, label[:61]}, ".")
 	for host, want := range map[string]bool{label: true, label + "a": false, longest: true, longest + "a": false} {
-		if got := validHost(host); got != want {
+		if got := wire.ValidName(host); got != want {
 			t.Errorf("a host of %d: got %v, want %v", len(host), got, want)
 		}
 	}
@@ -102,10 +82,10 @@ func TestLoopback(t *testing.T) {
 }
 
 func TestMatchCovers(t *testing.T) {
-	match := func(prefix string, hosts ...string) Match {
-		m := Match{PathPrefixes: []string{prefix}}
+	match := func(prefix string, hosts ...string) routing.Match {
+		m := routing.Match{PathPrefixes: []string{prefix}}
 		for _, h := range hosts {
-			p, err := parsePattern(h)
+			p, err := routing.ParseHost(h)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,8 +93,8 @@ func TestMatchCovers(t *testing.T) {
 		}
 		return m
 	}
-	check := func(early, late Match, want bool) {
-		if got := early.covers(late); got != want {
+	check := func(early, late routing.Match, want bool) {
+		if got := early.Covers(&late); got != want {
 			t.Errorf("%+v covers %+v: got %v, want %v", early, late, got, want)
 		}
 	}

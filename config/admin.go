@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+
+	"edgeproxy/internal/http/wire"
 )
 
 // Admin is the listener for operators. At most one of Token and TokenFile is set. If the
@@ -94,7 +96,7 @@ func (v *validator) adminHosts(hosts []string) {
 	for i, host := range hosts {
 		at := item("admin.hosts", i)
 		_, err := netip.ParseAddr(host)
-		if _, _, ok := splitHost(host); err != nil && !ok && v.noErrorAt(at) {
+		if _, _, ok := wire.ParseHost(host); err != nil && !ok && v.noErrorAt(at) {
 			v.fail(at, "must be HOST or HOST:PORT, a name or an address, without *")
 		}
 	}

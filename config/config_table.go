@@ -50,7 +50,7 @@ func (n *Node) table() table {
 func (r *Route) table() table {
 	return slices.Concat(table{
 		live("name", textual(&r.Name, ""), "Unique; the label in metrics.").asRequired().asBasic(),
-		section("match", r.Match.table, "Which requests the route is for; a request must meet all conditions."),
+		section("match", func() table { return matchTable(&r.Match) }, "Which requests the route is for; a request must meet all conditions."),
 		live("origin", textual(&r.Origin, ""), "The name of an origin. A route without one needs redirect or respond.").asBasic(),
 		live("connect_timeout", duration(&r.ConnectTimeout, 0), "How long a connection for this route may take; 0s uses the origin's setting."),
 		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to send the head of the response; 0s uses the origin's setting."),

@@ -25,6 +25,7 @@ import (
 	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -98,7 +99,7 @@ func wantEveryKey() *Config {
 		},
 		Admin: Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660, TokenFile: "token", Hosts: []string{"edge.internal"}, Pprof: true},
 		Metrics: Metrics{
-			Address: ":9100", Hosts: []HostPattern{{Host: "a.example"}, {Host: "b.example", Subdomains: true}}, Top: top.Options{Entries: 100, Window: time.Minute},
+			Address: ":9100", Hosts: []routing.Host{{Name: "a.example"}, {Name: "b.example", Subdomains: true}}, Top: top.Options{Entries: 100, Window: time.Minute},
 		},
 		TLS: TLS{
 			[]Certificate{{"c.pem", "k.pem"}},
@@ -135,11 +136,11 @@ func wantEveryKey() *Config {
 		Routes: []Route{
 			{
 				Name: "media",
-				Match: Match{
-					Scheme:       SchemeHTTPS,
-					Hosts:        []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
-					PathPrefixes: []string{"/m"}, Paths: []string{"/m/a.jpg"}, PathSuffixes: []string{".jpg"}, Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
-					Query: map[string]string{"beta": "1"},
+				Match: routing.Match{
+					Scheme:       routing.SchemeHTTPS,
+					Hosts:        []routing.Host{{Name: "media.example", Subdomains: true, Port: 81}, {Name: "media.example", Port: 8080}},
+					PathPrefixes: []string{"/m"}, Paths: []string{"/m/a.jpg"}, PathSuffixes: []string{".jpg"}, Methods: []string{"GET"}, Fields: routing.ParseValues(map[string]string{"X-Beta": "1"}),
+					Query: routing.ParseValues(map[string]string{"beta": "1"}),
 				},
 				Origin: "media", Admission: policy.Rule{Policy: policy.Counting, MoreThan: 6},
 				Inherited: Inherited{
@@ -171,13 +172,13 @@ func wantEveryKey() *Config {
 				},
 				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
 			},
-			{Name: "shop", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
+			{Name: "shop", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
 			{
-				Name: "rest", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: policy.Rule{Policy: policy.Counting, MoreThan: 5}, Cache: whole(everyCaching()),
+				Name: "rest", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: policy.Rule{Policy: policy.Counting, MoreThan: 5}, Cache: whole(everyCaching()),
 				Compress: Compress{[]Coding{CodingGzip}, []string{"text/html"}, 3 * KiB, CompressFastest}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: setting.Log{Enabled: true, Sample: 0.5},
 			},
-			{Name: "moved", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
-			{Name: "fixed", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
+			{Name: "moved", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
+			{Name: "fixed", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
 		},
 		Inherited: everyInherited(),
 		Admission: Admission{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/http/wire"
 	"edgeproxy/internal/test/testkit"
 )
 
@@ -84,7 +85,7 @@ func checkConfig(t *testing.T, c *Config) {
 			case strings.HasPrefix(s.Address, socketPrefix+"/"):
 				valid = !s.TLS && !s.SRV
 			case s.SRV:
-				valid = validHost(s.Address) && validHost(s.Host)
+				valid = wire.ValidName(s.Address) && wire.ValidName(s.Host)
 			}
 			if !valid || s.Weight < 1 || s.Weight > maxWeight {
 				t.Errorf("origin %s: got server %v, want one to dial", o.Name, s)

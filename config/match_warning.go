@@ -1,10 +1,10 @@
 package config
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/routing"
 )
 
 // warnOfExpressions warns of values of fields and parameters that look like regular expressions. They are compared as they are.
@@ -13,11 +13,11 @@ func (c *Config) warnOfExpressions(warn func(path, text string)) {
 		m, match := &c.Routes[i].Match, child(item("routes", i), "match")
 		for _, matcher := range []struct {
 			key    string
-			values map[string]string
-		}{{"query", m.Query}, {"headers", m.Headers}} {
-			for _, name := range slices.Sorted(maps.Keys(matcher.values)) {
-				if expression.MatchString(matcher.values[name]) {
-					warn(child(child(match, matcher.key), name), "is compared as it is: there are no regular expressions. A * at the beginning or the end stands for anything")
+			values []routing.ValueMatch
+		}{{"query", m.Query}, {"headers", m.Fields}} {
+			for n := range matcher.values {
+				if value := &matcher.values[n]; expression.MatchString(value.String()) {
+					warn(child(child(match, matcher.key), value.Name), "is compared as it is: there are no regular expressions. A * at the beginning or the end stands for anything")
 				}
 			}
 		}

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/routing"
 )
 
 // Errors for values of another kind.
@@ -13,7 +15,7 @@ const (
 )
 
 // matchPaths checks the conditions on a path, and that some request can match each of them.
-func (v *validator) matchPaths(path string, m Match) {
+func (v *validator) matchPaths(path string, m *routing.Match) {
 	whole, prefix, suffix := child(path, "path"), child(path, "path_prefix"), child(path, "path_suffix")
 	if len(m.PathPrefixes) == 0 && !v.src.isList(prefix) {
 		v.matchPath(prefix, "")
@@ -31,7 +33,7 @@ func (v *validator) matchPaths(path string, m Match) {
 	ofPrefix, ofSuffix := v.noErrorAt(whole, prefix), v.noErrorAt(whole, suffix)
 	if ofPrefix {
 		v.matchBeside(prefix, m.PathPrefixes, "a prefix of "+beside, func(prefix string) bool {
-			return slices.ContainsFunc(m.Paths, func(p string) bool { return prefixCovers(prefix, p) })
+			return slices.ContainsFunc(m.Paths, func(p string) bool { return routing.BeginsWith(p, prefix) })
 		})
 	}
 	if ofSuffix {
@@ -40,10 +42,10 @@ func (v *validator) matchPaths(path string, m Match) {
 		})
 	}
 	if v.noErrorAt(prefix) && ofPrefix {
-		v.matchBeside(whole, m.Paths, "a path that begins with path_prefix beside it", m.hasPrefixOf)
+		v.matchBeside(whole, m.Paths, "a path that begins with path_prefix beside it", m.BeginsPath)
 	}
 	if v.noErrorAt(suffix) && ofSuffix {
-		v.matchBeside(whole, m.Paths, "a path that ends in path_suffix beside it", m.hasSuffixOf)
+		v.matchBeside(whole, m.Paths, "a path that ends in path_suffix beside it", m.EndsPath)
 	}
 }
 
@@ -108,47 +110,4 @@ func (v *validator) matchDecoded(at, part string) {
 	case strings.Contains(part, "//"):
 		v.fail(at, "must be a path without //: repeated slashes are merged before it is matched")
 	}
-}
-
-// takesPath reports whether m matches the path.
-func (m Match) takesPath(path string) bool {
-	return (len(m.Paths) == 0 || slices.Contains(m.Paths, path)) && m.hasPrefixOf(path) && m.hasSuffixOf(path)
-}
-
-// hasPrefixOf reports whether path begins with a prefix of m.
-func (m Match) hasPrefixOf(path string) bool {
-	return slices.ContainsFunc(m.PathPrefixes, func(p string) bool { return prefixCovers(p, path) })
-}
-
-// hasSuffixOf reports whether path ends in a suffix of m, if it has any.
-func (m Match) hasSuffixOf(path string) bool {
-	return len(m.PathSuffixes) == 0 || slices.ContainsFunc(m.PathSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
-}
-
-// coversPath reports whether m matches each path that o matches: its paths, or each prefix with each suffix.
-func (m Match) coversPath(o Match) bool {
-	if len(o.Paths) > 0 {
-		return !slices.ContainsFunc(o.Paths, func(p string) bool { return !m.takesPath(p) })
-	}
-	suffixes := o.PathSuffixes
-	if len(suffixes) == 0 {
-		suffixes = []string{""}
-	}
-	return len(m.Paths) == 0 && !slices.ContainsFunc(o.PathPrefixes, func(prefix string) bool {
-		return slices.ContainsFunc(suffixes, func(suffix string) bool { return !m.coversBetween(prefix, suffix) })
-	})
-}
-
-// coversBetween reports whether m, which has no Paths, matches every path that begins with prefix and ends in suffix.
-// Anything may stand between the two, so m needs a prefix of prefix and a suffix of suffix. If prefix itself ends in
-// suffix, m must match it too; otherwise only the paths below it count.
-func (m Match) coversBetween(prefix, suffix string) bool {
-	if strings.HasSuffix(prefix, suffix) && !m.takesPath(prefix) {
-		return false
-	}
-	return m.hasPrefixOf(strings.TrimSuffix(prefix, "/")+"/") && m.hasSuffixOf(suffix)
-}
-
-func prefixCovers(have, want string) bool {
-	return have == want || strings.HasPrefix(want, strings.TrimSuffix(have, "/")+"/")
 }

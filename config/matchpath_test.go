@@ -5,17 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/route/routing"
 )
 
 // byPath is a match by path: lists whose elements stand apart by spaces.
-func byPath(paths, prefixes, suffixes string) Match {
-	return Match{Hosts: []HostPattern{{}}, Paths: strings.Fields(paths), PathPrefixes: strings.Fields(prefixes), PathSuffixes: strings.Fields(suffixes)}
+func byPath(paths, prefixes, suffixes string) routing.Match {
+	return routing.Match{Hosts: []routing.Host{{}}, Paths: strings.Fields(paths), PathPrefixes: strings.Fields(prefixes), PathSuffixes: strings.Fields(suffixes)}
 }
 
 func TestMatchCoversPaths(t *testing.T) {
-	check := func(early, late Match, want bool) {
+	check := func(early, late routing.Match, want bool) {
 		t.Helper()
-		if got := early.covers(late); got != want {
+		if got := early.Covers(&late); got != want {
 			t.Errorf("%+v covers %+v: got %v, want %v", early, late, got, want)
 		}
 	}
@@ -42,7 +44,7 @@ func TestMatchCoversPaths(t *testing.T) {
 }
 
 // matches is what Match says of a path, in other words.
-func (m Match) matches(path string) bool {
+func matches(m *routing.Match, path string) bool {
 	under := func(prefix string) bool {
 		return strings.HasPrefix(path+"/", strings.TrimSuffix(prefix, "/")+"/") && (!strings.HasSuffix(prefix, "/") || strings.HasPrefix(path, prefix))
 	}
@@ -72,13 +74,13 @@ func TestARouteHidesAnotherExactly(t *testing.T) {
 		}
 		return out
 	}
-	random := func() Match {
+	random := func() routing.Match {
 		for {
-			m := Match{Hosts: []HostPattern{{}}, PathPrefixes: some(prefixes, 1), PathSuffixes: some(suffixes, 0)}
+			m := routing.Match{Hosts: []routing.Host{{}}, PathPrefixes: some(prefixes, 1), PathSuffixes: some(suffixes, 0)}
 			if r.IntN(3) == 0 {
 				m.Paths = some(paths, 0)
 			}
-			if !slices.ContainsFunc(m.Paths, func(p string) bool { return !m.matches(p) }) { // which is refused
+			if !slices.ContainsFunc(m.Paths, func(p string) bool { return !matches(&m, p) }) { // which is refused
 				return m
 			}
 		}
@@ -86,8 +88,8 @@ func TestARouteHidesAnotherExactly(t *testing.T) {
 	hidden := 0
 	for range 50_000 {
 		early, late := random(), random()
-		i := slices.IndexFunc(asked, func(path string) bool { return late.matches(path) && !early.matches(path) })
-		got := early.covers(late)
+		i := slices.IndexFunc(asked, func(path string) bool { return matches(&late, path) && !matches(&early, path) })
+		got := early.Covers(&late)
 		if got != (i < 0) {
 			t.Fatalf("%+v covers %+v: got %v, want %v: %v", early, late, got, i < 0, asked[max(i, 0)])
 		}
@@ -101,13 +103,13 @@ func TestARouteHidesAnotherExactly(t *testing.T) {
 }
 
 func TestAnySchemeCoversEither(t *testing.T) {
-	all := []MatchScheme{AnyScheme, SchemeHTTP, SchemeHTTPS}
+	all := []routing.Scheme{routing.AnyScheme, routing.SchemeHTTP, routing.SchemeHTTPS}
 	for _, early := range all {
 		for _, late := range all {
-			m := func(s MatchScheme) Match {
-				return Match{Hosts: []HostPattern{{}}, Scheme: s, PathPrefixes: []string{"/"}}
+			m := func(s routing.Scheme) routing.Match {
+				return routing.Match{Hosts: []routing.Host{{}}, Scheme: s, PathPrefixes: []string{"/"}}
 			}
-			if got, want := m(early).covers(m(late)), early == AnyScheme || early == late; got != want {
+			if got, want := new(m(early)).Covers(new(m(late))), early == routing.AnyScheme || early == late; got != want {
 				t.Errorf("%s covers %s: got %v, want %v", early, late, got, want)
 			}
 		}

@@ -1,10 +1,10 @@
 package config
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/routing"
 )
 
 const wantQuery = `must be a section of parameters and their values, such as {beta: "1"}`
@@ -13,33 +13,22 @@ const wantQuery = `must be a section of parameters and their values, such as {be
 var percentEncoded = regexp.MustCompile("%[0-9A-Fa-f]{2}")
 
 // matchQuery checks conditions on parameters, which are compared as origins read them: decoded.
-func (v *validator) matchQuery(path string, parameters map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+func (v *validator) matchQuery(path string, parameters []routing.ValueMatch) {
+	for i := range parameters {
+		name, value := parameters[i].Name, string(parameters[i].Value)
 		at := child(path, name)
-		p := ParseFieldPattern(parameters[name])
 		switch {
 		case !v.noErrorAt(at):
 		case name == "" || strings.ContainsAny(name, "=&*"):
 			v.fail(at, "must be the name of a parameter as key, without =, & and *")
 		case percentEncoded.MatchString(name):
 			v.fail(at, "must be a decoded name, without %-encoding: that is what is matched")
-		case p == FieldPattern{}:
+		case parameters[i].String() == "":
 			v.fail(at, "must be a value; * stands for any")
-		case strings.Contains(p.Value, "*"):
+		case strings.Contains(value, "*"):
 			v.fail(at, "must have * only at the beginning or the end of the value")
-		case percentEncoded.MatchString(p.Value):
+		case percentEncoded.MatchString(value):
 			v.fail(at, "must be a decoded value, without %-encoding: that is what is matched")
 		}
 	}
-}
-
-// coversQuery reports whether m matches each query that o matches. It says no where it is not sure.
-func (m Match) coversQuery(o Match) bool {
-	for name, want := range m.Query {
-		value, there := o.Query[name]
-		if !there || want != "*" && want != value {
-			return false
-		}
-	}
-	return true
 }

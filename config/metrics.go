@@ -2,10 +2,10 @@ package config
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"edgeproxy/internal/ops/top"
+	"edgeproxy/internal/route/routing"
 )
 
 // Metrics is an optional listener for health and metrics only, and what /metrics and /top show.
@@ -15,7 +15,7 @@ type Metrics struct {
 	Top        top.Options
 	// Hosts have series of their own. The first pattern that matches a request counts it. An empty list makes no
 	// such series. The patterns' texts are unique, and none is "other" or any host.
-	Hosts []HostPattern
+	Hosts []routing.Host
 }
 
 const (
@@ -46,9 +46,9 @@ func topTable(t *top.Options) table {
 }
 
 // hostPatterns is a list of host patterns.
-func hostPatterns(field *[]HostPattern, byDefault []HostPattern) *scalar[[]HostPattern] {
-	return list(field, byDefault, "host patterns", `must be a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
-		return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
+func hostPatterns(field *[]routing.Host, byDefault []routing.Host) *scalar[[]routing.Host] {
+	return list(field, byDefault, "host patterns", `must be a list, such as ["*.example.com"]`, func(p *routing.Host) *scalar[routing.Host] {
+		return parsed(p, routing.Host{}, "host pattern", routing.WantHost, routing.ParseHost, routing.Host.String)
 	})
 }
 
@@ -63,7 +63,7 @@ func (v *validator) metrics() {
 }
 
 // countedHosts checks the hosts that have series of their own.
-func (v *validator) countedHosts(patterns []HostPattern) {
+func (v *validator) countedHosts(patterns []routing.Host) {
 	const hosts = "metrics.hosts"
 	if len(patterns) > maxCountedHosts && v.noErrorAt(hosts) {
 		v.fail(hosts, "must be at most 100: each has 14 series")
@@ -72,25 +72,14 @@ func (v *validator) countedHosts(patterns []HostPattern) {
 		at := item(hosts, i)
 		switch {
 		case !v.noErrorAt(at):
-		case h.Host == "":
+		case h.Name == "":
 			v.fail(at, "must be a host, such as example.com or *.example.com: edgeproxy_requests_total counts all hosts together")
 		case h.String() == otherHost:
 			v.fail(at, "must be another host: this is the label of hosts that are not listed")
 		case slices.Contains(patterns[:i], h):
 			v.fail(at, "each host must be listed once")
-		case slices.ContainsFunc(patterns[:i], h.within):
+		case slices.ContainsFunc(patterns[:i], h.Within):
 			v.fail(at, "must stand before the pattern that matches all of its hosts: the first match counts")
 		}
 	}
-}
-
-// within reports whether all matches every host that p matches.
-func (p HostPattern) within(all HostPattern) bool {
-	switch {
-	case all.Port != 0 && all.Port != p.Port:
-		return false
-	case all.Subdomains:
-		return strings.HasSuffix(p.Host, "."+all.Host) || p.Subdomains && p.Host == all.Host
-	}
-	return !p.Subdomains && p.Host == all.Host
 }

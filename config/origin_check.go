@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"edgeproxy/internal/http/wire"
+)
 
 // origins checks each origin, and that there is one.
 func (v *validator) origins() {
@@ -15,7 +19,7 @@ func (v *validator) origins() {
 		}
 		v.servers(child(path, "servers"), o.Servers)
 		header := child(path, "host_header")
-		if _, _, ok := splitHost(o.HostHeader); !ok && v.noErrorAt(header) {
+		if _, _, ok := wire.ParseHost(o.HostHeader); !ok && v.noErrorAt(header) {
 			v.fail(header, wantHeader)
 		}
 		if keep := child(path, "keepalive_timeout"); o.KeepaliveTimeout == 0 && o.HTTP2 && v.noErrorAt(keep) {
@@ -81,7 +85,7 @@ func (v *validator) originTLS(path string, o *Origin) {
 	}
 	v.keyPair(section, &o.TLS)
 	if name := child(section, "server_name"); o.TLS.ServerName != "" && v.noErrorAt(name) {
-		if _, port, ok := splitHost(o.TLS.ServerName); !ok || port != 0 {
+		if _, port, ok := wire.ParseHost(o.TLS.ServerName); !ok || port != 0 {
 			v.fail(name, "must be HOST, without a port")
 		}
 	}

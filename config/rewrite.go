@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"edgeproxy/internal/route/routing"
+)
 
 // Rewrite changes the path of requests to an origin. A slash at the end of a prefix does not matter.
 type Rewrite struct {
@@ -37,12 +41,12 @@ func (v *validator) rewrite(path string, r *Route) {
 	v.prefix(add, w.AddPrefix)
 	match := descendant(strings.TrimSuffix(path, ".rewrite"), "match")
 	if w.StripPrefix != "" && v.noErrorAt(strip, child(match, "path"), child(match, "path_prefix")) {
-		v.stripsAllPaths(strip, w.StripPrefix, r.Match)
+		v.stripsAllPaths(strip, w.StripPrefix, &r.Match)
 	}
 }
 
 // stripsAllPaths checks that each path of a route begins with prefix.
-func (v *validator) stripsAllPaths(at, prefix string, m Match) {
+func (v *validator) stripsAllPaths(at, prefix string, m *routing.Match) {
 	begins := m.Paths
 	if len(begins) == 0 {
 		begins = m.PathPrefixes
@@ -52,7 +56,7 @@ func (v *validator) stripsAllPaths(at, prefix string, m Match) {
 		they = "some begin"
 	}
 	for _, of := range begins {
-		if !prefixCovers(strings.TrimSuffix(prefix, "/"), of) {
+		if !routing.BeginsWith(of, strings.TrimSuffix(prefix, "/")) {
 			v.fail(at, "must be a beginning of match.path_prefix or match.path, in whole segments: every path of the route must begin with it, and "+they+" with "+of)
 			return
 		}

@@ -6,15 +6,16 @@ import (
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/route/template"
 )
 
 // Route sends the requests it matches to an origin.
 type Route struct {
-	Name   string // unique; the metric label
-	Match  Match
-	Origin string // the Name of one of Config.Origins; "" if the route has redirect or respond
+	Name   string        // unique; the metric label
+	Match  routing.Match // there is at least one host, and one prefix
+	Origin string        // the Name of one of Config.Origins; "" if the route has redirect or respond
 
 	ConnectTimeout, FirstByteTimeout, IdleTimeout time.Duration // 0 uses the origin's row
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/routing"
 )
 
 // routeIndex finds the routes that may match a request for a host and a path, or all requests below them. A warning that
@@ -30,16 +32,16 @@ func indexRoutes(routes []Route) *routeIndex {
 	return x
 }
 
-func (x *routeIndex) add(i int, m *Match) {
+func (x *routeIndex) add(i int, m *routing.Match) {
 	x.all = append(x.all, i)
-	paths := m.begins()
+	paths := begins(m)
 	if len(m.Hosts)*len(paths) > maxPlaces {
 		x.wide = append(x.wide, i)
 		return
 	}
 	for _, h := range m.Hosts {
 		for _, p := range paths {
-			at := sitePath{h.Host, pathKey(p)}
+			at := sitePath{h.Name, pathKey(p)}
 			if list := x.at[at]; len(list) == 0 || list[len(list)-1] != i {
 				x.at[at] = append(list, i)
 			}
@@ -48,7 +50,7 @@ func (x *routeIndex) add(i int, m *Match) {
 }
 
 // begins returns the beginnings of all paths that m matches.
-func (m *Match) begins() []string {
+func begins(m *routing.Match) []string {
 	if len(m.Paths) > 0 {
 		return m.Paths
 	}
@@ -72,7 +74,7 @@ func pathKey(path string) string {
 // around returns, in their order, the routes with a pattern for one of hosts or for a domain above it, and a path that is path or a
 // beginning of it. No other route matches all that a route for such a host and path matches. If hosts has a wildcard, patterns below
 // it are not among them.
-func (x *routeIndex) around(hosts []HostPattern, path string) []int {
+func (x *routeIndex) around(hosts []routing.Host, path string) []int {
 	found := map[int]bool{}
 	note := func(routes []int) {
 		for _, i := range routes {
@@ -82,7 +84,7 @@ func (x *routeIndex) around(hosts []HostPattern, path string) []int {
 	note(x.wide)
 	paths := pathsAround(path)
 	for _, h := range hosts {
-		for _, host := range hostsAround(h.Host) {
+		for _, host := range hostsAround(h.Name) {
 			for _, key := range paths {
 				note(x.at[sitePath{host, key}])
 			}
@@ -113,8 +115,8 @@ func pathsAround(path string) []string {
 }
 
 // covering returns the routes that may match all that m matches, in their order.
-func (x *routeIndex) covering(m *Match) []int {
-	paths := m.begins()
+func (x *routeIndex) covering(m *routing.Match) []int {
+	paths := begins(m)
 	if len(m.Hosts) == 0 || len(paths) == 0 {
 		return x.all
 	}
@@ -122,8 +124,8 @@ func (x *routeIndex) covering(m *Match) []int {
 }
 
 // meeting returns the routes that may match a request for path which also meets the hosts of m, in their order.
-func (x *routeIndex) meeting(m *Match, path string) []int {
-	wild := slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Host == "" || h.Subdomains })
+func (x *routeIndex) meeting(m *routing.Match, path string) []int {
+	wild := slices.ContainsFunc(m.Hosts, func(h routing.Host) bool { return h.Name == "" || h.Subdomains })
 	if wild || len(m.Hosts) > maxPlaces {
 		return x.all
 	}

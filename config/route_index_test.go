@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/route/routing"
 )
 
 // randomRoutes returns routes of few hosts and paths, so that many cover each other.
 func randomRoutes(r *rand.Rand, n int) []Route {
-	hosts := []HostPattern{{}, {Port: 80}, {Host: "a"}, {Host: "b.a"}, {Host: "b.a", Subdomains: true}, {Host: "a", Subdomains: true}, {Host: "c.b.a", Port: 81}, {Host: "[::1]"}}
+	hosts := []routing.Host{{}, {Port: 80}, {Name: "a"}, {Name: "b.a"}, {Name: "b.a", Subdomains: true}, {Name: "a", Subdomains: true}, {Name: "c.b.a", Port: 81}, {Name: "[::1]"}}
 	paths := []string{"/", "/a", "/a/", "/a/b", "/a/b/", "/a/b/c", "/b", "/ab"}
 	some := func(all []string, least int) (out []string) {
 		for range least + r.IntN(2) {
@@ -21,7 +23,7 @@ func randomRoutes(r *rand.Rand, n int) []Route {
 	routes := make([]Route, n)
 	for i := range routes {
 		m := &routes[i].Match
-		m.Scheme, m.PathPrefixes = AnyScheme, some(paths, 1)
+		m.Scheme, m.PathPrefixes = routing.AnyScheme, some(paths, 1)
 		for range 1 + r.IntN(2) {
 			m.Hosts = append(m.Hosts, hosts[r.IntN(len(hosts))])
 		}
@@ -45,14 +47,14 @@ func TestTheIndexOfRoutesMissesNone(t *testing.T) {
 		for i := range routes {
 			late := &routes[i].Match
 			for j := range routes {
-				if routes[j].Match.covers(*late) {
+				if routes[j].Match.Covers(late) {
 					covered++
 					if !slices.Contains(index.covering(late), j) {
 						t.Fatalf("%+v is not found for %+v, which it covers", routes[j].Match, *late)
 					}
 				}
 				for _, path := range []string{"/", "/a", "/a/", "/a/b/", "/ab/c"} {
-					if !routes[j].Match.takesPath(path) || !routes[j].Match.meets(late) {
+					if !routes[j].Match.TakesPath([]byte(path)) || !routes[j].Match.Meets(late) {
 						continue
 					}
 					met++
@@ -73,21 +75,21 @@ func TestTheIndexOfRoutesMissesNone(t *testing.T) {
 
 // Each route was compared with all before it, two million times for 2,000 routes.
 func TestWarningsComparedEachRouteWithAllOthers(t *testing.T) {
-	for name, match := range map[string]func(m *Match, i int){
-		"a host each":       func(m *Match, i int) { m.Hosts = []HostPattern{{Host: fmt.Sprintf("h%d.example", i)}} },
-		"a path each":       func(m *Match, i int) { m.PathPrefixes = []string{fmt.Sprintf("/p%d", i)} },
-		"a whole path each": func(m *Match, i int) { m.Paths = []string{fmt.Sprintf("/p%d/index.html", i)} },
-		"a path each of a host": func(m *Match, i int) {
-			m.Hosts, m.PathPrefixes = []HostPattern{{Host: "h"}}, []string{fmt.Sprintf("/p%d", i)}
+	for name, match := range map[string]func(m *routing.Match, i int){
+		"a host each":       func(m *routing.Match, i int) { m.Hosts = []routing.Host{{Name: fmt.Sprintf("h%d.example", i)}} },
+		"a path each":       func(m *routing.Match, i int) { m.PathPrefixes = []string{fmt.Sprintf("/p%d", i)} },
+		"a whole path each": func(m *routing.Match, i int) { m.Paths = []string{fmt.Sprintf("/p%d/index.html", i)} },
+		"a path each of a host": func(m *routing.Match, i int) {
+			m.Hosts, m.PathPrefixes = []routing.Host{{Name: "h"}}, []string{fmt.Sprintf("/p%d", i)}
 		},
-		"ten paths of each host": func(m *Match, i int) {
-			m.Hosts, m.PathPrefixes = []HostPattern{{Host: fmt.Sprintf("h%d", i/10)}}, []string{fmt.Sprintf("/p%d", i%10)}
+		"ten paths of each host": func(m *routing.Match, i int) {
+			m.Hosts, m.PathPrefixes = []routing.Host{{Name: fmt.Sprintf("h%d", i/10)}}, []string{fmt.Sprintf("/p%d", i%10)}
 		},
 	} {
 		const n = 2000
 		routes := make([]Route, n)
 		for i := range routes {
-			routes[i].Match = Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}
+			routes[i].Match = routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}
 			match(&routes[i].Match, i)
 		}
 		index, compared := indexRoutes(routes), 0
@@ -104,7 +106,7 @@ func TestALongPathIsInTheIndexByItsBeginning(t *testing.T) {
 	long := strings.Repeat("/a", 3*maxSegments)
 	routes := []Route{{}, {}, {}}
 	for i, path := range []string{long[:4*maxSegments], long + "/", long} {
-		routes[i].Match = Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{path}}
+		routes[i].Match = routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{path}}
 	}
 	if got := indexRoutes(routes).covering(&routes[2].Match); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("got %v, want all three", got)

@@ -24,7 +24,7 @@ func (v *validator) routes() {
 	for i := range c.Routes {
 		r, path := &c.Routes[i], item("routes", i)
 		v.routeName(child(path, "name"), r.Name, names)
-		v.match(child(path, "match"), r.Match)
+		v.match(child(path, "match"), &r.Match)
 		v.redirectAndRespond(path, r)
 		v.rewrite(child(path, "rewrite"), r)
 		v.ownInherited(path, r)

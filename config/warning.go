@@ -61,14 +61,14 @@ func (c *Config) warnOfOptimise(warn func(path, text string)) {
 func (c *Config) warnOfUnreached(index *routeIndex, warn func(path, text string)) {
 	for i := range c.Routes {
 		late := &c.Routes[i]
-		if at := descendant(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
+		if at := descendant(item("routes", i), "cache.no_vary_search"); len(late.Match.Fields)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
 			warn(at, "has no effect: a route with match.headers or match.query shares its paths with other routes, so its responses may not decide for them")
 		}
 		for _, j := range index.covering(&late.Match) {
 			if j >= i {
 				break
 			}
-			if early := &c.Routes[j]; early.Match.covers(late.Match) {
+			if early := &c.Routes[j]; early.Match.Covers(&late.Match) {
 				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches all that it matches")
 				break
 			}

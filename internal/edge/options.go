@@ -93,7 +93,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		routes = append(routes, proxy.Route{
 			ErrorPages: pages,
 			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewriteRule(r, &to.config), Answer: ownAnswer(r), Access: access,
-			Name: r.Name, Match: matchOf(&r.Match),
+			Name: r.Name, Match: r.Match,
 			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: r.Admission,
 			Request: fields.Request, Response: fields.Response, Generated: fields.Generated, UnusualNames: r.UnusualNames,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder, Caching: r.Cache, AllowAmbiguousPath: r.AllowAmbiguousPath,
@@ -135,13 +135,6 @@ func rewriteRule(r *config.Route, to *config.Origin) *rewrite.Rule {
 	return rewrite.New(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
 }
 
-func countedHosts(patterns []config.HostPattern) (out []proxy.CountedHost) {
-	for i, h := range hosts(patterns) {
-		out = append(out, proxy.CountedHost{Label: patterns[i].String(), Host: h})
-	}
-	return out
-}
-
 func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {
 	c := e.config
 	o := proxy.Options{
@@ -164,6 +157,6 @@ func liveOptions(from *live) proxy.Live {
 		Limits: c.Limits.Limits, Collapse: c.Cache.Collapse, Routes: from.routes, Generated: c.HeaderRules().Generated,
 		PurgeAllow: c.Purge.Allow, PurgeToken: from.purges, CacheStatus: c.CacheStatus,
 		LogFormat: c.AccessLog.Format.Format(c.AccessLog.Template), LogSample: c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
-		Top: c.Metrics.Top, CountedHosts: countedHosts(c.Metrics.Hosts),
+		Top: c.Metrics.Top, CountedHosts: c.Metrics.Hosts,
 	}
 }

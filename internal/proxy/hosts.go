@@ -7,12 +7,6 @@ import (
 	"edgeproxy/internal/route/routing"
 )
 
-// CountedHost is a host, or several, whose requests have series of their own. Label is the label host.
-type CountedHost struct {
-	Label string
-	Host  routing.Host
-}
-
 // otherHosts is the label host of all requests for other hosts, and of those whose host was not understood.
 const otherHosts = "other"
 
@@ -25,22 +19,22 @@ type hostMetrics struct {
 
 // countedHosts are the hosts that are counted. They do not change.
 type countedHosts struct {
-	hosts   []CountedHost
+	hosts   []routing.Host
 	exact   map[string]*hostMetrics // the hosts that are one name at any port
 	metrics []*hostMetrics          // one for each host
 	other   *hostMetrics
 }
 
 // newCountedHosts gives hosts their counters; nil for none.
-func newCountedHosts(hosts []CountedHost, m *Metrics) *countedHosts {
+func newCountedHosts(hosts []routing.Host, m *Metrics) *countedHosts {
 	if len(hosts) == 0 {
 		return nil
 	}
 	c := &countedHosts{hosts: hosts, exact: map[string]*hostMetrics{}, other: m.forHost(otherHosts)}
 	for i := range hosts {
-		h := m.forHost(hosts[i].Label)
+		h := m.forHost(hosts[i].String())
 		c.metrics = append(c.metrics, h)
-		if one := &hosts[i].Host; !one.Subdomains && one.Port == 0 && !c.earlier(i) {
+		if one := &hosts[i]; !one.Subdomains && one.Port == 0 && !c.earlier(i) {
 			c.exact[one.Name] = h
 		}
 	}
@@ -50,8 +44,8 @@ func newCountedHosts(hosts []CountedHost, m *Metrics) *countedHosts {
 // earlier reports whether a host before number i may have some of its requests.
 func (c *countedHosts) earlier(i int) bool {
 	for n := range i {
-		one := c.hosts[n].Host
-		if one.Port = 0; one.Takes([]byte(c.hosts[i].Host.Name), 0) {
+		one := c.hosts[n]
+		if one.Port = 0; one.Takes([]byte(c.hosts[i].Name), 0) {
 			return true
 		}
 	}
@@ -65,7 +59,7 @@ func (c *countedHosts) forHost(scheme string, host []byte) *hostMetrics {
 		return h
 	}
 	for i := range c.hosts {
-		if c.hosts[i].Host.Takes(name, port) {
+		if c.hosts[i].Takes(name, port) {
 			return c.metrics[i]
 		}
 	}
@@ -104,7 +98,7 @@ func (m *Metrics) hostsInForce(c *countedHosts) {
 	if c != nil {
 		labels = append(labels, otherHosts)
 		for _, h := range c.hosts {
-			labels = append(labels, h.Label)
+			labels = append(labels, h.String())
 		}
 	}
 	m.mu.Lock()

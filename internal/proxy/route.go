@@ -109,6 +109,10 @@ func newRoute(r *Route, m *Metrics) (*route, error) {
 	}
 	own.Partial, own.BoundErrors = true, true // see span
 	own.Bypass.Headers = canonical(own.Bypass.Headers)
+	own.Fields = slices.Clone(own.Fields)
+	for i := range own.Fields {
+		own.Fields[i].Name = field.Canonical(own.Fields[i].Name)
+	}
 	if own.SliceBytes > 0 {
 		own.Compress = nil
 	}

@@ -14,6 +14,7 @@ import (
 	"edgeproxy/internal/route/client"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/route/setting"
 )
 
@@ -37,9 +38,9 @@ type Live struct {
 	LogFormat *accesslog.Format
 	LogSample float64
 	// Top counts the hosts and URLs that most of the traffic goes to. CountedHosts are the hosts that have series of
-	// their own, the first that a request matches; labels are unique, and none is "other". None is no such series.
+	// their own, the first that a request matches; the label is the text of the host, and none is "other". None is no such series.
 	Top          top.Options
-	CountedHosts []CountedHost
+	CountedHosts []routing.Host
 	// Sampler says which requests are traced, into Options.Spans; nil is none.
 	Sampler *spans.Sampler
 }

@@ -1,6 +1,15 @@
 package routing
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"edgeproxy/internal/http/wire"
+)
 
 // Host is one pattern of host names.
 type Host struct {
@@ -10,6 +19,41 @@ type Host struct {
 	Subdomains bool
 	// Port is the port wanted, 0 any.
 	Port int
+}
+
+// WantHost says what the text of a Host must be.
+const WantHost = "must be *, HOST or *.DOMAIN, with :PORT for a single port"
+
+// ParseHost reads the text of a Host: *, HOST or *.DOMAIN, with :PORT for a single port. The error says what is wanted.
+func ParseHost(text string) (Host, error) {
+	if text == "*" {
+		return Host{}, nil
+	}
+	if port, every := strings.CutPrefix(text, "*:"); every {
+		n, ok := wire.ParsePort(port)
+		if !ok || n == 0 {
+			return Host{}, errors.New(WantHost)
+		}
+		return Host{Port: n}, nil
+	}
+	host, subdomains := strings.CutPrefix(text, "*.")
+	host, port, ok := wire.ParseHost(host)
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); !ok || subdomains && err == nil {
+		return Host{}, errors.New(WantHost)
+	}
+	return Host{Name: host, Subdomains: subdomains, Port: port}, nil
+}
+
+// String returns the text of h.
+func (h Host) String() string {
+	text := cmp.Or(h.Name, "*")
+	if h.Subdomains {
+		text = "*." + text
+	}
+	if h.Port != 0 {
+		text += ":" + strconv.Itoa(h.Port)
+	}
+	return text
 }
 
 func (m *Match) takesHost(scheme string, host []byte) bool {
