@@ -4,34 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-)
 
-// Compress says which responses of origins are compressed, and how.
-type Compress struct {
-	Codings  []Coding // in the order of preference; none compresses nothing
-	Types    []string // media types; text/* is every text type
-	MinBytes Size     // a shorter response stays as it is
-	Level    CompressLevel
-}
-
-// Coding is a content coding, as Content-Encoding names it.
-type Coding string
-
-// The values of compress.codings.
-const (
-	CodingGzip   Coding = "gzip"
-	CodingBrotli Coding = "br"
-	CodingZstd   Coding = "zstd"
-)
-
-// CompressLevel is a value of compress.level.
-type CompressLevel string
-
-// The values of CompressLevel.
-const (
-	CompressFastest CompressLevel = "fastest"
-	CompressDefault CompressLevel = "default"
-	CompressBetter  CompressLevel = "better"
+	"edgeproxy/internal/route/setting"
 )
 
 // defaultTypes are text types, and others that are usually sent without a content coding and compress well.
@@ -42,23 +16,23 @@ func defaultTypes() []string {
 	}
 }
 
-func (c *Compress) table() table {
+func compressTable(c *setting.Compress) table {
 	types := texts(&c.Types, "media types", "must be a list of media types, such as [text/*, application/json]")
 	types.byDefault = defaultTypes()
 	return table{
-		live("codings", list(&c.Codings, nil, "codings", "must be a list of codings, such as [zstd, br, gzip]", func(f *Coding) *scalar[Coding] {
-			return enum(f, CodingGzip, CodingGzip, CodingBrotli, CodingZstd)
+		live("codings", list(&c.Codings, nil, "codings", "must be a list of codings, such as [zstd, br, gzip]", func(f *setting.Coding) *scalar[setting.Coding] {
+			return enum(f, setting.Gzip, setting.Gzip, setting.Brotli, setting.Zstd)
 		}), "gzip, br and zstd; a client gets the first of the list that it accepts. An empty list compresses nothing.").withExample("[zstd, br, gzip]"),
 		live("types", types, "The types that are compressed; text/* is every text type except text/event-stream."),
-		live("min_bytes", size(&c.MinBytes, KiB).atLeast(1), "A response that is known to be shorter is not compressed."),
-		live("level", enum(&c.Level, CompressDefault, CompressFastest, CompressDefault, CompressBetter), "The compression level; a response is compressed once for each fetch."),
+		live("min_bytes", size((*Size)(&c.MinBytes), KiB).atLeast(1), "A response that is known to be shorter is not compressed."),
+		live("level", enum(&c.Level, setting.LevelDefault, setting.LevelFastest, setting.LevelDefault, setting.LevelBetter), "The compression level; a response is compressed once for each fetch."),
 	}
 }
 
 // compress returns the compression settings of a route. Its compress section is at path and holds own. Keys that the section
 // lacks have the values for all routes.
-func (c *Config) compress(src *source, path string, own *Compress) Compress {
-	return overlaid(c.Compress, own, (*Compress).table, src, path)
+func (c *Config) compress(src *source, path string, own *setting.Compress) setting.Compress {
+	return overlaid(c.Compress, own, compressTable, src, path)
 }
 
 // compression checks the compress sections.
@@ -119,8 +93,8 @@ func (v *validator) keepsAcceptEncoding(route string, r *Route) {
 }
 
 // unusedCompressKeys refuses settings of compression where nothing is compressed: the operator expects an effect.
-func (v *validator) unusedCompressKeys(at string, c *Compress, used bool) {
-	defaults := withDefaults((*Compress).table)
+func (v *validator) unusedCompressKeys(at string, c *setting.Compress, used bool) {
+	defaults := withDefaults(compressTable)
 	said := map[string]bool{"types": !slices.Equal(c.Types, defaults.Types), "min_bytes": c.MinBytes != defaults.MinBytes, "level": c.Level != defaults.Level}
 	for key, unusual := range said {
 		if path := child(at, key); !used && unusual && v.src.given(path) && v.noErrorAt(path, child(at, "codings"), "compress.codings") {
@@ -130,7 +104,7 @@ func (v *validator) unusedCompressKeys(at string, c *Compress, used bool) {
 }
 
 // compress checks one section.
-func (v *validator) compress(at string, c *Compress) {
+func (v *validator) compress(at string, c *setting.Compress) {
 	for i, coding := range c.Codings {
 		if path := item(child(at, "codings"), i); slices.Contains(c.Codings[:i], coding) && v.noErrorAt(path) {
 			v.fail(path, "each coding must be listed once")

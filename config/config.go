@@ -24,7 +24,7 @@ type Config struct {
 	Inherited            // inherited by routes that have no value of their own
 	Admission   Admission
 	Cache       Cache
-	Compress    Compress
+	Compress    setting.Compress
 	Purge       Purge
 	Limits      Limits
 	Shutdown    Shutdown

@@ -29,7 +29,7 @@ func (c *Config) table() table {
 	}, c.Inherited.table(), misplacedTimeouts(), table{
 		section("admission", c.Admission.table, "Which storable responses are stored, by how often they are requested."),
 		section("cache", c.Cache.table, "What is stored, for how long, and where."),
-		section("compress", c.Compress.table, "Responses that origins send without a content coding are compressed once, before they are stored. Do not use it for pages that contain both a secret and data that a client sent (BREACH)."),
+		section("compress", func() table { return compressTable(&c.Compress) }, "Responses that origins send without a content coding are compressed once, before they are stored. Do not use it for pages that contain both a secret and data that a client sent (BREACH)."),
 		section("purge", c.Purge.table, "Purges on the listeners for clients. The admin listener has others."),
 		section("limits", c.Limits.table, "Limits for clients."),
 		section("shutdown", c.Shutdown.table, "How the process stops."),
@@ -61,7 +61,7 @@ func (r *Route) table() table {
 	}, r.ownInherited.table().asOverrides(), table{
 		section("admission", r.ownAdmission, "Settings of this route; all routes share the filters.").asOverride().withExample("{policy: counting, more_than: 2}"),
 		section("cache", r.ownCaching, "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().withExample("{default_ttl: 10s}"),
-		section("compress", r.ownCompress.table, "Settings of this route in place of those of compress, key by key.").asOverride().withExample("{codings: []}"),
+		section("compress", func() table { return compressTable(&r.ownCompress) }, "Settings of this route in place of those of compress, key by key.").asOverride().withExample("{codings: []}"),
 		section("limits", func() table { return routeLimits(&r.ownRate) }, "The rate of this route, key by key; no other limit is possible.").asOverride().withExample("{rate: {requests: 5}}"),
 		section("access_log", func() table { return routeLogTable(&r.ownLog) }, "Whether and how many requests of this route are logged, key by key.").asOverride().withExample("{enabled: false}"),
 	})

@@ -170,12 +170,12 @@ func wantEveryKey() *Config {
 					KeepCookies: []string{"own"}, TagFields: []string{"X-Own-Tags"},
 					SliceBytes: int64(64 * KiB),
 				},
-				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
+				Compress: setting.Compress{Types: []string{"text/*", "application/json"}, MinBytes: 2 << 10, Level: setting.LevelBetter},
 			},
 			{Name: "shop", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
 			{
 				Name: "rest", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: policy.Rule{Policy: policy.Counting, MoreThan: 5}, Cache: whole(everyCaching()),
-				Compress: Compress{[]Coding{CodingGzip}, []string{"text/html"}, 3 * KiB, CompressFastest}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: setting.Log{Enabled: true, Sample: 0.5},
+				Compress: setting.Compress{Codings: []setting.Coding{setting.Gzip}, Types: []string{"text/html"}, MinBytes: 3 << 10}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: setting.Log{Enabled: true, Sample: 0.5},
 			},
 			{Name: "moved", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
 			{Name: "fixed", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
@@ -216,8 +216,8 @@ func wantEveryKey() *Config {
 	}
 }
 
-func everyCompress() Compress {
-	return Compress{[]Coding{CodingZstd, CodingBrotli}, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter}
+func everyCompress() setting.Compress {
+	return setting.Compress{Codings: []setting.Coding{setting.Zstd, setting.Brotli}, Types: []string{"text/*", "application/json"}, MinBytes: 2 << 10, Level: setting.LevelBetter}
 }
 
 // whole is c without slices, which do not stand beside codings.

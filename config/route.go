@@ -28,7 +28,7 @@ type Route struct {
 	// These are in force: what the route's section leaves out has the value for all routes.
 	Admission policy.Rule
 	Cache     setting.Caching
-	Compress  Compress
+	Compress  setting.Compress
 	Rate      rate.Limit
 	AccessLog setting.Log
 	ownRule   policy.Rule     // what the route says itself; policy.Unset and 0 are not said
@@ -37,7 +37,7 @@ type Route struct {
 	ownLog    setting.Log
 
 	ownInherited Inherited
-	ownCompress  Compress
+	ownCompress  setting.Compress
 
 	// validate makes these of what is in force.
 	headerRules  HeaderRules

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/proxy/compress"
 	"edgeproxy/internal/route/basicauth"
 	"edgeproxy/internal/route/rewrite"
 )
@@ -97,7 +98,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Origin: to.origin, HostHeader: fixedHost(&to.config), Rule: r.Admission,
 			Request: fields.Request, Response: fields.Response, Generated: fields.Generated, UnusualNames: r.UnusualNames,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder, Caching: r.Cache, AllowAmbiguousPath: r.AllowAmbiguousPath,
-			Compress: compressRules(&r.Compress), Log: r.AccessLog, Rate: r.Rate,
+			Compress: compress.Rules(r.Compress), Log: r.AccessLog, Rate: r.Rate,
 		})
 	}
 	return routes, nil

@@ -21,7 +21,7 @@ const acceptEncoding = "Accept-Encoding"
 // route say so. A body that came with its head is encoded at once, and has a length.
 func (r *route) compressed(request *origin.Request, resp *origin.Response) {
 	switch {
-	case r.Compress == nil || resp.Upgraded != nil:
+	case !r.Compress.On() || resp.Upgraded != nil:
 		return
 	case resp.Status == statusNotModified:
 		resp.Header = compress.Confirmed(request.Header, resp.Header)
@@ -118,7 +118,7 @@ func (r *route) confirming(request *origin.Request, e *cache.Entry, size int64, 
 		header = compress.OfEncoded(header)
 	}
 	switch {
-	case r.Compress == nil:
+	case !r.Compress.On():
 		return header, true
 	case slices.Contains(e.Vary, acceptEncoding):
 		return compress.SameVary(header), true
@@ -134,7 +134,7 @@ func (x *routed) codings(lines [][]byte) []byte {
 	if x.seen.dictionary && x.namesDictionary() {
 		folded = rfc9111.DictionaryCodings(lines)
 	}
-	if x.request.NoTransform && x.route.Compress != nil {
+	if x.request.NoTransform && x.route.Compress.On() {
 		return rfc9111.WithoutCodings(folded)
 	}
 	return folded

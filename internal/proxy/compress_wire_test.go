@@ -12,6 +12,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/proxy/compress"
+	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/test/edgetest"
 	"edgeproxy/internal/test/testkit"
 )
@@ -326,7 +327,7 @@ func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 	body := page(5000)
 	e, _ := startBefore(t, always+gzips(), says(textFields, body))
 	var others []*compress.Reader
-	for r := compress.NewReader(nil, compress.Gzip, compress.Fastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, compress.Fastest, nil) {
+	for r := compress.NewReader(nil, compress.Gzip, setting.LevelFastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, setting.LevelFastest, nil) {
 		others = append(others, r)
 	}
 	got := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.1", ""))
@@ -361,7 +362,7 @@ limits: {origin_share: `, 2./compress.MostOpen, "}"), func(c *edgetest.Conn) {
 	defer close(ends["/hangs/2"])
 	var others []*compress.Reader
 	for range compress.MostOpen*3/4 + 1 { // less than a quarter is free
-		others = append(others, compress.NewReader(nil, compress.Gzip, compress.Fastest, nil))
+		others = append(others, compress.NewReader(nil, compress.Gzip, setting.LevelFastest, nil))
 	}
 	defer func() {
 		for _, r := range others {
@@ -431,7 +432,7 @@ func TestEncodersAreReleased(t *testing.T) {
 	}
 	eventually(t, "all encoders are given back", func() bool {
 		var all []*compress.Reader
-		for r := compress.NewReader(nil, compress.Gzip, compress.Fastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, compress.Fastest, nil) {
+		for r := compress.NewReader(nil, compress.Gzip, setting.LevelFastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, setting.LevelFastest, nil) {
 			all = append(all, r)
 		}
 		for _, r := range all {

@@ -66,9 +66,9 @@ type Route struct {
 	// UnusualNames lets request fields through whose name has other than letters, digits
 	// and hyphens in it.
 	UnusualNames bool
-	// Compress says which responses of the origin are compressed; nil is none. It is off with SliceBytes: a slice has to be of
+	// Compress says which responses of the origin are compressed. It is off with SliceBytes: a slice has to be of
 	// bytes that the origin knows.
-	Compress *compress.Rules
+	Compress compress.Rules
 	// Rate is how often one client may ask, of what this route matches.
 	Rate rate.Limit
 	// AllowAmbiguousPath lets targets with encoded slashes, dot segments and the
@@ -114,7 +114,7 @@ func newRoute(r *Route, m *Metrics) (*route, error) {
 		own.Fields[i].Name = field.Canonical(own.Fields[i].Name)
 	}
 	if own.SliceBytes > 0 {
-		own.Compress = nil
+		own.Compress.Codings = nil
 	}
 	return &route{
 		Route: &own, Key: key, uses: own.usesAlone(), tags: purge.NewTagFields(own.TagFields...), metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Generated), generated: fieldrules.OfTexts(&own.Generated),

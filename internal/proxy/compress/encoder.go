@@ -7,6 +7,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/molecule-man/go-brrr"
+
+	"edgeproxy/internal/route/setting"
 )
 
 // readBytes is how much is read of an origin before it is encoded.
@@ -28,9 +30,9 @@ const (
 // The libraries' words for our levels. What is above takes several times the work, and 37 MiB for each encoder, to leave
 // hardly less.
 var (
-	gzipLevels   = [levels]int{gzip.BestSpeed, 5, gzip.BestCompression}
-	brotliLevels = [levels]int{2, 4, 6}
-	zstdLevels   = [levels]zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression}
+	gzipLevels   = [setting.Levels]int{gzip.BestSpeed, 5, gzip.BestCompression}
+	brotliLevels = [setting.Levels]int{2, 4, 6}
+	zstdLevels   = [setting.Levels]zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression}
 )
 
 // machine is an encoder and the room for what it is given.
@@ -41,7 +43,7 @@ type machine struct {
 
 // spare are the machines that nobody uses. One that was given up in the midst of a stream is as good as any: Reset
 // makes it new.
-var spare [Count][levels]sync.Pool
+var spare [Count][setting.Levels]sync.Pool
 
 // take returns a machine that writes to w.
 func take(c Coding, l Level, w io.Writer) (*machine, error) {

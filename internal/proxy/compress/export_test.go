@@ -1,6 +1,10 @@
 package compress
 
-import "sync"
+import (
+	"sync"
+
+	"edgeproxy/internal/route/setting"
+)
 
 // Forget lets go of all encoders that nobody uses.
-func Forget() { spare = [Count][levels]sync.Pool{} }
+func Forget() { spare = [Count][setting.Levels]sync.Pool{} }

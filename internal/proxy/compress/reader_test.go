@@ -16,12 +16,13 @@ import (
 	"github.com/molecule-man/go-brrr"
 
 	"edgeproxy/internal/proxy/compress"
+	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/test/testkit"
 )
 
 var (
 	codings = []compress.Coding{compress.Gzip, compress.Brotli, compress.Zstd}
-	levels  = []compress.Level{compress.Fastest, compress.Default, compress.Better}
+	levels  = []compress.Level{setting.LevelFastest, setting.LevelDefault, setting.LevelBetter}
 )
 
 // source gives pieces, one a read, and says between them what is at hand. Then it ends with err.
@@ -199,7 +200,7 @@ func (pausing) AtHand() bool { return false }
 func TestFinishEncodesAllAtOnce(t *testing.T) {
 	body := text(rand.New(rand.NewPCG(3, 3)), 10_000)
 	for _, c := range codings {
-		r := compress.NewReader(&source{pieces: [][]byte{body[:4000], body[4000:]}, err: io.EOF}, c, compress.Default, new(compress.Counts))
+		r := compress.NewReader(&source{pieces: [][]byte{body[:4000], body[4000:]}, err: io.EOF}, c, setting.LevelDefault, new(compress.Counts))
 		size, ok := r.Finish()
 		sent, err := io.ReadAll(r)
 		if !ok || err != nil || int64(len(sent)) != size {
@@ -209,7 +210,7 @@ func TestFinishEncodesAllAtOnce(t *testing.T) {
 			t.Errorf("%s: got %d bytes, %v", c, len(got), err)
 		}
 		_ = r.Close()
-		r = compress.NewReader(&source{pieces: [][]byte{body}, err: io.ErrUnexpectedEOF}, c, compress.Default, new(compress.Counts))
+		r = compress.NewReader(&source{pieces: [][]byte{body}, err: io.ErrUnexpectedEOF}, c, setting.LevelDefault, new(compress.Counts))
 		if size, ok := r.Finish(); ok {
 			t.Errorf("%s: a cut body is finished, of %d bytes", c, size)
 		}
@@ -227,7 +228,7 @@ func TestCloseDuringARead(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 40 {
 			all.Go(func() {
-				r := compress.NewReader(&source{pieces: cutUp(rand.New(rand.NewPCG(5, uint64(i))), body), pauses: i%2 == 0, err: io.EOF}, c, compress.Fastest, new(compress.Counts))
+				r := compress.NewReader(&source{pieces: cutUp(rand.New(rand.NewPCG(5, uint64(i))), body), pauses: i%2 == 0, err: io.EOF}, c, setting.LevelFastest, new(compress.Counts))
 				if i%4 != 0 {
 					all.Go(func() { _ = r.Close() })
 				}
@@ -252,7 +253,7 @@ func TestCloseDuringARead(t *testing.T) {
 func TestAPanicLeavesNoEncoderToOthers(t *testing.T) {
 	body := text(rand.New(rand.NewPCG(6, 6)), 50_000)
 	for _, c := range codings {
-		r := compress.NewReader(&breaking{left: 2, body: body}, c, compress.Default, new(compress.Counts))
+		r := compress.NewReader(&breaking{left: 2, body: body}, c, setting.LevelDefault, new(compress.Counts))
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -262,7 +263,7 @@ func TestAPanicLeavesNoEncoderToOthers(t *testing.T) {
 			_, _ = io.ReadAll(r)
 		}()
 		_ = r.Close()
-		next := compress.NewReader(&source{pieces: [][]byte{body}, err: io.EOF}, c, compress.Default, new(compress.Counts))
+		next := compress.NewReader(&source{pieces: [][]byte{body}, err: io.EOF}, c, setting.LevelDefault, new(compress.Counts))
 		if got, err := decode(c, next); err != nil || !bytes.Equal(got, body) {
 			t.Errorf("%s: got %d bytes, %v", c, len(got), err)
 		}
@@ -287,7 +288,7 @@ func (b *breaking) AtHand() bool { return b.left > 0 }
 // TestReadersThatAreOpenAreBounded, and no path to an end leaves one open.
 func TestReadersThatAreOpenAreBounded(t *testing.T) {
 	begin := func(err error) *compress.Reader {
-		return compress.NewReader(&source{pieces: [][]byte{[]byte("hello")}, err: err}, compress.Gzip, compress.Fastest, new(compress.Counts))
+		return compress.NewReader(&source{pieces: [][]byte{[]byte("hello")}, err: err}, compress.Gzip, setting.LevelFastest, new(compress.Counts))
 	}
 	if n := compress.Open(); n != 0 {
 		t.Fatalf("%d readers of other tests are open", n)

@@ -7,69 +7,36 @@ import (
 
 	"edgeproxy/internal/http/field"
 	"edgeproxy/internal/http/rfc9111"
+	"edgeproxy/internal/route/setting"
 )
 
-// Coding is a content coding (RFC 9110 section 8.4.1).
-type Coding uint8
+// Coding is a content coding.
+type Coding = setting.Coding
 
-// The codings. None is the content as it is.
+// The codings, and their number. None is the content as it is.
 const (
-	None   Coding = iota
-	Gzip          // RFC 1952
-	Brotli        // RFC 7932
-	Zstd          // RFC 8878
-
-	Count // the number of codings, None among them
+	None   = setting.Identity
+	Gzip   = setting.Gzip
+	Brotli = setting.Brotli
+	Zstd   = setting.Zstd
+	Count  = setting.Codings
 )
-
-var codingWords = [Count]string{None: "identity", Gzip: "gzip", Brotli: "br", Zstd: "zstd"}
-
-// String is the coding as Content-Encoding has it.
-func (c Coding) String() string { return codingWords[c] }
-
-// CodingOf returns the coding of a name, false where there is none.
-func CodingOf(name string) (Coding, bool) {
-	i := slices.Index(codingWords[:], name)
-	return Coding(max(i, 0)), i > 0 //nolint:gosec // below Count
-}
 
 // Level says how much work is done for fewer bytes.
-type Level uint8
+type Level = setting.Level
 
-// The levels.
-const (
-	Fastest Level = iota
-	Default
-	Better
+// Rules say which responses are compressed, and how. They do not change.
+type Rules setting.Compress
 
-	levels
-)
-
-var levelWords = [levels]string{"fastest", "default", "better"}
-
-// String is the level as settings have it.
-func (l Level) String() string { return levelWords[l] }
-
-// LevelOf returns the level of a name, false where there is none.
-func LevelOf(name string) (Level, bool) {
-	i := slices.Index(levelWords[:], name)
-	return Level(max(i, 0)), i >= 0 //nolint:gosec // below levels
-}
-
-// Rules say which responses are compressed, and how. They are immutable; nil compresses nothing.
-type Rules struct {
-	Codings  []Coding // in the order of preference
-	Types    []string // in lower case: text/html, or text/* for all of text
-	MinBytes int64    // a body that is known to be shorter stays as it is
-	Level    Level
-}
+// On reports whether anything is compressed.
+func (r *Rules) On() bool { return len(r.Codings) > 0 }
 
 // Choose returns the coding for a response to a request by this method, as the origin had it; None leaves it as it is. varies
 // reports whether it would be compressed for another client. length is that of the content, -1 if unknown: of a HEAD, what a GET would get.
 //
 // Events of a stream (text/event-stream) are never compressed.
 func (r *Rules) Choose(request field.List, status int, header field.List, length int64) (c Coding, varies bool) {
-	if r == nil || !r.compressible(status, header, length) || rfc9111.NoTransform(header) {
+	if !r.On() || !r.compressible(status, header, length) || rfc9111.NoTransform(header) {
 		return None, false
 	}
 	if rfc9111.NoTransform(request) {

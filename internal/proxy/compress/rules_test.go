@@ -67,7 +67,7 @@ func TestChoose(t *testing.T) {
 	f("a part", takes, 200, html+"\nContent-Range: bytes 0-1/2", -1, compress.None, false)
 	f("no-transform of the origin", takes, 200, html+"\nCache-Control: public, no-transform", -1, compress.None, false)
 	f("no-transform of the client", takes+"\nCache-Control: no-transform", 200, html, -1, compress.None, true)
-	if c, v := (*compress.Rules)(nil).Choose(fields(takes), 200, fields(html), -1); c != compress.None || v {
+	if c, v := new(compress.Rules).Choose(fields(takes), 200, fields(html), -1); c != compress.None || v {
 		t.Errorf("without rules: got %s, %v", c, v)
 	}
 }
