@@ -15,11 +15,8 @@ import (
 // Redirect sends clients elsewhere.
 type Redirect struct {
 	To     string // a URL with placeholders such as {host}; "" is no redirect
-	Status RedirectStatus
+	Status int
 }
-
-// RedirectStatus is the status of a redirect.
-type RedirectStatus string
 
 // Respond is a fixed answer.
 type Respond struct {
@@ -44,7 +41,7 @@ type BasicAuth struct {
 func (r *Redirect) table() table {
 	return table{
 		live("to", textual(&r.To, ""), "Where to, with {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri} of the request.").withExample("https://{host}{uri}"),
-		live("status", enum[RedirectStatus](&r.Status, "302", "301", "302", "303", "307", "308"), "Clients remember 301 and 308; 307 and 308 keep the method."),
+		live("status", enum(&r.Status, 302, 301, 302, 303, 307, 308), "Clients remember 301 and 308; 307 and 308 keep the method."),
 	}
 }
 

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/tls"
+	"strings"
 	"time"
 
 	"edgeproxy/internal/origin"
@@ -47,13 +49,16 @@ type OriginTLS struct {
 }
 
 // TLSVersion is a value of min_version.
-type TLSVersion string
+type TLSVersion uint16
 
 // The values of TLSVersion.
 const (
-	TLS12 TLSVersion = "1.2" // RFC 5246
-	TLS13 TLSVersion = "1.3" // RFC 8446
+	TLS12 TLSVersion = tls.VersionTLS12 // RFC 5246
+	TLS13 TLSVersion = tls.VersionTLS13 // RFC 8446
 )
+
+// String returns the word of v in a file.
+func (v TLSVersion) String() string { return strings.TrimPrefix(tls.VersionName(uint16(v)), "TLS ") }
 
 // Server is one address of an origin, from a URL such as http://127.0.0.1:9000, srv+http://_http._tcp.app.internal or unix:/run/app.sock.
 type Server struct {

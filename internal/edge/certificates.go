@@ -144,10 +144,7 @@ func acmeFaults(c, running *config.Config) (faults config.Errors) {
 
 // tlsConfig returns the TLS configuration for clients.
 func (cs *certificates) tlsConfig() *tls.Config {
-	c := &tls.Config{GetCertificate: cs.certificate, MinVersion: tls.VersionTLS12}
-	if cs.config.TLS.MinVersion == config.TLS13 {
-		c.MinVersion = tls.VersionTLS13
-	}
+	c := &tls.Config{GetCertificate: cs.certificate, MinVersion: uint16(cs.config.TLS.MinVersion)}
 	if cs.acme != nil && cs.config.Solves(config.TLSALPN01) {
 		c.GetConfigForClient = cs.challengeConfig
 	}

@@ -3,7 +3,6 @@ package edge
 import (
 	"crypto/rand"
 	"fmt"
-	"strconv"
 	"time"
 
 	"edgeproxy/config"
@@ -108,8 +107,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 func ownAnswer(r *config.Route) *proxy.OwnAnswer {
 	switch {
 	case r.Redirect.To != "":
-		status, _ := strconv.Atoi(string(r.Redirect.Status)) // one of five words, all of them numbers
-		return &proxy.OwnAnswer{Status: status, Location: r.Location()}
+		return &proxy.OwnAnswer{Status: r.Redirect.Status, Location: r.Location()}
 	case r.Respond.Status != 0:
 		return &proxy.OwnAnswer{Status: r.Respond.Status, Fields: r.AnswerFields(), Body: []byte(r.Respond.Body)}
 	}

@@ -13,11 +13,8 @@ import (
 // setting, and never quote a file.
 func originTLS(c *config.Config, o *config.Origin) (*tls.Config, config.Errors) {
 	t := &tls.Config{
-		ServerName: o.TLS.ServerName, MinVersion: tls.VersionTLS12,
+		ServerName: o.TLS.ServerName, MinVersion: uint16(o.TLS.MinVersion),
 		InsecureSkipVerify: o.TLS.InsecureSkipVerify, // a warning says so
-	}
-	if o.TLS.MinVersion == config.TLS13 {
-		t.MinVersion = tls.VersionTLS13
 	}
 	f := &originFiles{config: c, section: "origins." + o.Name + ".tls."}
 	if authorities := f.read("ca", o.TLS.CA); authorities != nil {
