@@ -55,7 +55,7 @@ func (r *Route) table() table {
 		live("connect_timeout", duration(&r.ConnectTimeout, 0), "How long a connection for this route may take; 0s uses the origin's setting."),
 		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to send the head of the response; 0s uses the origin's setting."),
 		live("idle_timeout", duration(&r.IdleTimeout, 0), "How long the origin may pause between two reads, or writes, of a body; 0s uses the origin's setting."),
-		section("rewrite", r.Rewrite.table, "Changes the path that is sent to the origin.").asInline(),
+		section("rewrite", func() table { return rewriteTable(&r.Rewrite) }, "Changes the path that is sent to the origin.").asInline(),
 		section("redirect", r.Redirect.table, "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table, "A fixed answer.").asInline(),
 	}, r.ownInherited.table().asOverrides(), table{

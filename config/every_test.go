@@ -25,6 +25,7 @@ import (
 	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/route/cachekey"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/route/setting"
 )
@@ -155,7 +156,7 @@ func wantEveryKey() *Config {
 				},
 				ConnectTimeout: 5 * time.Second, FirstByteTimeout: 2 * time.Minute, IdleTimeout: 3 * time.Minute,
 				Redirect:  Redirect{Status: 302},
-				Rewrite:   Rewrite{"/m", "/media", false},
+				Rewrite:   rewrite.Options{StripPrefix: "/m", AddPrefix: "/media"},
 				Rate:      rate.Limit{Requests: 10, Per: 2 * time.Second, Burst: 30},
 				AccessLog: setting.Log{Enabled: true, Sample: 0.75},
 				Cache: setting.Caching{
@@ -172,13 +173,13 @@ func wantEveryKey() *Config {
 				},
 				Compress: setting.Compress{Types: []string{"text/*", "application/json"}, MinBytes: 2 << 10, Level: setting.LevelBetter},
 			},
-			{Name: "shop", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: 302}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
+			{Name: "shop", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: 302}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: rewrite.Options{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Sample: 0.5}},
 			{
 				Name: "rest", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: policy.Rule{Policy: policy.Counting, MoreThan: 5}, Cache: whole(everyCaching()),
-				Compress: setting.Compress{Codings: []setting.Coding{setting.Gzip}, Types: []string{"text/html"}, MinBytes: 3 << 10}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: 302}, AccessLog: setting.Log{Enabled: true, Sample: 0.5},
+				Compress: setting.Compress{Codings: []setting.Coding{setting.Gzip}, Types: []string{"text/html"}, MinBytes: 3 << 10}, Rewrite: rewrite.Options{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: 302}, AccessLog: setting.Log{Enabled: true, Sample: 0.5},
 			},
-			{Name: "moved", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", 308}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
-			{Name: "fixed", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: 302}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
+			{Name: "moved", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", 308}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: rewrite.Options{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
+			{Name: "fixed", Match: routing.Match{Scheme: routing.AnyScheme, Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: 302}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: policy.Rule{Policy: policy.SecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: rewrite.Options{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: setting.Log{Enabled: true, Sample: 0.5}},
 		},
 		Inherited: everyInherited(),
 		Admission: Admission{

@@ -20,7 +20,7 @@ func TestFromFlags(t *testing.T) {
 	want.Listen, want.Admin.Address, want.Admission.Policy = []Listen{{Address: ":80"}}, "[::1]:1", policy.Counting
 	want.Origins = []Origin{defaultOrigin()}
 	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Weight: 1, Host: "127.0.0.1:9000"}}
-	want.Routes = []Route{{Name: "default", Match: withDefaults(matchTable), Origin: "app", Rewrite: withDefaults((*Rewrite).table), Inherited: withDefaults((*Inherited).table), Redirect: withDefaults((*Redirect).table), Admission: policy.Rule{Policy: policy.Counting, MoreThan: 4}, Cache: want.Cache.Caching, Compress: want.Compress, Rate: want.Limits.Rate, AccessLog: setting.Log{Enabled: true, Sample: 1}}}
+	want.Routes = []Route{{Name: "default", Match: withDefaults(matchTable), Origin: "app", Rewrite: withDefaults(rewriteTable), Inherited: withDefaults((*Inherited).table), Redirect: withDefaults((*Redirect).table), Admission: policy.Rule{Policy: policy.Counting, MoreThan: 4}, Cache: want.Cache.Caching, Compress: want.Compress, Rate: want.Limits.Rate, AccessLog: setting.Log{Enabled: true, Sample: 1}}}
 	if diff := cmp.Diff(want, c, ignoreOwn); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}

@@ -3,26 +3,17 @@ package config
 import (
 	"strings"
 
+	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/route/routing"
 )
 
-// Rewrite changes the path of requests to an origin. A slash at the end of a prefix does not matter.
-type Rewrite struct {
-	StripPrefix string // the beginning of the path to remove; "" is none
-	AddPrefix   string // the prefix in its place; "" is none
-	Locations   bool   // Location and Content-Location are rewritten the other way
-}
-
-func (r *Rewrite) table() table {
+func rewriteTable(r *rewrite.Options) table {
 	return table{
 		live("strip_prefix", textual(&r.StripPrefix, ""), "The beginning of the path to remove, in whole segments; every path in match must begin with it.").withExample("/api"),
 		live("add_prefix", textual(&r.AddPrefix, ""), "The prefix that the path gets, in its place if there is one.").withExample("/v2"),
 		live("locations", boolean(&r.Locations, true), "true rewrites Location and Content-Location of the origin the other way. Use false if the origin writes them for clients."),
 	}
 }
-
-// Rewrites reports whether the route changes the path for its origin.
-func (r *Route) Rewrites() bool { return r.Rewrite.StripPrefix+r.Rewrite.AddPrefix != "" }
 
 // rewrite checks the rewrite section, and that each request of the route can be rewritten.
 func (v *validator) rewrite(path string, r *Route) {
@@ -32,9 +23,9 @@ func (v *validator) rewrite(path string, r *Route) {
 	}
 	w := &r.Rewrite
 	switch {
-	case !w.Locations && v.src.given(locations) && !r.Rewrites():
+	case !w.Locations && v.src.given(locations) && !w.Changes():
 		v.fail(locations, "needs strip_prefix or add_prefix as well, or remove the section")
-	case r.Rewrites() && r.AnswersItself():
+	case w.Changes() && r.AnswersItself():
 		v.addError(path, "", "remove the section: a route with redirect or respond asks no origin")
 	}
 	v.prefix(strip, w.StripPrefix)

@@ -6,6 +6,7 @@ import (
 	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/route/fieldrules"
 	"edgeproxy/internal/route/rate"
+	"edgeproxy/internal/route/rewrite"
 	"edgeproxy/internal/route/routing"
 	"edgeproxy/internal/route/setting"
 	"edgeproxy/internal/route/template"
@@ -21,7 +22,7 @@ type Route struct {
 
 	Inherited
 
-	Rewrite  Rewrite
+	Rewrite  rewrite.Options
 	Redirect Redirect
 	Respond  Respond
 

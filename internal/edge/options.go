@@ -124,14 +124,14 @@ func fixedHost(o *config.Origin) string {
 
 // rewriteRule returns how a route changes the target and host that it sends to its origin; nil: it changes nothing.
 func rewriteRule(r *config.Route, to *config.Origin) *rewrite.Rule {
-	if !r.Rewrites() {
+	if !r.Rewrite.Changes() {
 		return nil
 	}
 	var hosts []string
 	for _, s := range to.Servers {
 		hosts = append(hosts, s.Host)
 	}
-	return rewrite.New(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
+	return rewrite.New(r.Rewrite, hosts)
 }
 
 func (e *Edge) proxyOptions(hasher cache.Hasher, first *live) proxy.Options {

@@ -105,9 +105,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 		return origin.Options{}, faults
 	}
 	options := origin.Options{Name: o.Name, Servers: servers, Settings: o.Settings, KeepAlive: keepAlive(o)}
-	if o.HostHeader != config.HostClient && o.HostHeader != config.HostServer {
-		options.Health.Host = o.HostHeader
-	}
+	options.Health.Host = fixedHost(o)
 	return options, nil
 }
 

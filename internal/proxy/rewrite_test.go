@@ -11,7 +11,7 @@ import (
 // A URL that another origin has is not the one that was named, though both routes are rewritten alike.
 func TestALocationDoesNotLeadToAnotherOrigin(t *testing.T) {
 	app, other := &origin.Origin{}, &origin.Origin{}
-	add := rewrite.New("", "/v2", true, nil)
+	add := rewrite.New(rewrite.Options{AddPrefix: "/v2", Locations: true}, nil)
 	below := func(prefix string) routing.Match {
 		return routing.Match{Hosts: []routing.Host{{}}, PathPrefixes: []string{prefix}}
 	}
@@ -21,7 +21,7 @@ func TestALocationDoesNotLeadToAnotherOrigin(t *testing.T) {
 		{Match: below("/shop"), Origin: app, Rewrite: add},
 		{Match: below("/blog"), Origin: other, Rewrite: add},
 		{Match: below("/v2/plain"), Origin: app},
-		{Match: below("/s"), Origin: app, Rewrite: rewrite.New("/s", "/v2", true, nil)},
+		{Match: below("/s"), Origin: app, Rewrite: rewrite.New(rewrite.Options{StripPrefix: "/s", AddPrefix: "/v2", Locations: true}, nil)},
 	} {
 		all = append(all, &route{Route: &r})
 	}
@@ -42,7 +42,7 @@ func TestALocationDoesNotLeadToAnotherOrigin(t *testing.T) {
 // Of two routes that a parameter tells apart, each has another origin.
 func TestALocationLeadsBackByItsQuery(t *testing.T) {
 	app, other := &origin.Origin{}, &origin.Origin{}
-	add := rewrite.New("", "/v2", true, nil)
+	add := rewrite.New(rewrite.Options{AddPrefix: "/v2", Locations: true}, nil)
 	below := func(query ...routing.ValueMatch) routing.Match {
 		return routing.Match{Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}, Query: query}
 	}

@@ -22,10 +22,19 @@ type Rule struct {
 	Hosts []string
 }
 
-// New returns a Rule from strip to add, with the other fields as they are named. A slash at the end of either
-// path does not matter. The Rule keeps hosts.
-func New(strip, add string, locations bool, hosts []string) *Rule {
-	return &Rule{Strip: strings.TrimRight(strip, "/"), Add: strings.TrimRight(add, "/"), Locations: locations, Hosts: hosts}
+// Options are what an operator chooses of a Rule. A slash at the end of a prefix does not matter.
+type Options struct {
+	StripPrefix string // the beginning of the path to remove; "" is none
+	AddPrefix   string // the prefix in its place; "" is none
+	Locations   bool   // Location and Content-Location are rewritten the other way
+}
+
+// Changes reports whether o changes the path for the origin.
+func (o Options) Changes() bool { return o.StripPrefix+o.AddPrefix != "" }
+
+// New returns the Rule of o, for an origin that may call itself by hosts, which the Rule keeps.
+func New(o Options, hosts []string) *Rule {
+	return &Rule{Strip: strings.TrimRight(o.StripPrefix, "/"), Add: strings.TrimRight(o.AddPrefix, "/"), Locations: o.Locations, Hosts: hosts}
 }
 
 // Takes reports whether target, whose decoded path is path, can be rewritten so that the origin reads the same path below

@@ -11,7 +11,7 @@ import (
 // Browsers take tabs out of a URL: "/", a tab, "/host" named the host.
 func TestALocationWithATabIsLeftAlone(t *testing.T) {
 	for _, reference := range []string{"/base/\t/evil.example/x", "http://app/base/\t/evil.example", "/base/\t\\evil.example"} {
-		if got := New("", "/base", true, nil).Location(reference, "edge.test", "app", nil); got != reference {
+		if got := New(Options{AddPrefix: "/base", Locations: true}, nil).Location(reference, "edge.test", "app", nil); got != reference {
 			t.Errorf("%q: got %q, want it as it is", reference, got)
 		}
 	}
@@ -31,7 +31,7 @@ func FuzzRewrite(f *testing.F) {
 			return
 		}
 		path := wire.AppendPath(nil, target.Path)
-		for _, w := range []*Rule{New("/api", "/v2", true, nil), New("/api/", "", true, nil), New("", "/v2/", true, nil)} {
+		for _, w := range []*Rule{New(Options{StripPrefix: "/api", AddPrefix: "/v2", Locations: true}, nil), New(Options{StripPrefix: "/api/", Locations: true}, nil), New(Options{AddPrefix: "/v2/", Locations: true}, nil)} {
 			if m := (routing.Match{PathPrefixes: []string{"/" + strings.TrimPrefix(w.Strip, "/")}}); !m.TakesPath(path) || !w.Takes(target, path) {
 				continue
 			}
@@ -57,7 +57,7 @@ func FuzzRewrite(f *testing.F) {
 func TestTheOriginIsAskedBelowTheOtherBegin(t *testing.T) {
 	f := func(strip, add, target, want string) {
 		t.Helper()
-		w := New(strip, add, false, nil)
+		w := New(Options{StripPrefix: strip, AddPrefix: add}, nil)
 		parsed, err := wire.ParseTarget([]byte(target), "http", target == "*", new([]byte))
 		if err != nil {
 			t.Fatalf("%s: %v", target, err)
@@ -96,14 +96,14 @@ func TestAPathAtTheOrigin(t *testing.T) {
 		}
 	}
 	f(nil, "/x", "/x")
-	f(New("/api", "/v2", false, nil), "/api/x", "/v2/x")
-	f(New("/api", "/v2", false, nil), "/other", "")
-	f(New("/api", "/v2", false, nil), "/apix", "")
-	f(New("/api", "/v2", false, nil), "/api", "/v2")
+	f(New(Options{StripPrefix: "/api", AddPrefix: "/v2"}, nil), "/api/x", "/v2/x")
+	f(New(Options{StripPrefix: "/api", AddPrefix: "/v2"}, nil), "/other", "")
+	f(New(Options{StripPrefix: "/api", AddPrefix: "/v2"}, nil), "/apix", "")
+	f(New(Options{StripPrefix: "/api", AddPrefix: "/v2"}, nil), "/api", "/v2")
 }
 
 func TestALocationComesBackAsClientsHaveIt(t *testing.T) {
-	w := New("/api", "/v2", true, []string{"inner.test:9000"})
+	w := New(Options{StripPrefix: "/api", AddPrefix: "/v2", Locations: true}, []string{"inner.test:9000"})
 	f := func(reference, want string) {
 		t.Helper()
 		if got := w.Location(reference, "edge.test", "app:8080", nil); got != want {
@@ -123,7 +123,7 @@ func TestALocationComesBackAsClientsHaveIt(t *testing.T) {
 		f(reference, reference)
 	}
 	// Without Strip, what follows Add must not be read as a host.
-	w = New("", "/v2", true, nil)
+	w = New(Options{AddPrefix: "/v2", Locations: true}, nil)
 	f("/v2//evil.example/x", "/v2//evil.example/x")
 	f("/v2/\\evil.example/x", "/v2/\\evil.example/x")
 	f("/v2", "/")
@@ -131,7 +131,7 @@ func TestALocationComesBackAsClientsHaveIt(t *testing.T) {
 }
 
 func TestALocationThatWouldNotLeadBackIsLeftAlone(t *testing.T) {
-	w := New("/api", "/v2", true, nil)
+	w := New(Options{StripPrefix: "/api", AddPrefix: "/v2", Locations: true}, nil)
 	var asked []string
 	never := func(out, path string) bool {
 		asked = append(asked, out+" for "+path)
