@@ -20,6 +20,7 @@ import (
 	"edgeproxy/internal/conn/pace"
 	"edgeproxy/internal/http/rfc9111"
 	"edgeproxy/internal/ops/accesslog"
+	"edgeproxy/internal/ops/spans"
 	"edgeproxy/internal/ops/top"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/balance"
@@ -213,7 +214,7 @@ func wantEveryKey() *Config {
 		CacheStatus: setting.CacheStatus{Send: setting.StatusToTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Log:         Log{Level: slog.LevelDebug, Format: FormatText},
 		AccessLog:   AccessLog{"-", accesslog.FormTemplate, "{client} {target}", 0.5},
-		Tracing:     Tracing{"http://127.0.0.1:4318/otlp", map[string]Secret{"Api-Key": "of-a-test"}, 11 * time.Second, 0.02, 101, "edge"},
+		Tracing:     Tracing{spans.Target{Endpoint: "http://127.0.0.1:4318/otlp", Headers: spans.Headers{"Api-Key": "of-a-test"}, Timeout: 11 * time.Second, Service: "edge"}, 0.02, 101},
 	}
 }
 

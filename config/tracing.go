@@ -6,16 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/ops/spans"
 )
 
 // Tracing says which requests are traced, and where their spans go.
 type Tracing struct {
-	Endpoint string            // an http or https URL; "" is nowhere
-	Headers  map[string]Secret // sent with spans, by field name
-	Timeout  time.Duration     // the time for one export; above 0
-	Sample   float64           // the share of requests that are traced, 0 to 1
-	Most     int               // requests that are traced in a second
-	Service  string            // service.name
+	spans.Target
+	Sample float64 // the share of requests that are traced, 0 to 1
+	Most   int     // requests that are traced in a second
 }
 
 // maxTraced is the largest value of most_per_second. It exceeds the spans of a second that the queue holds.
@@ -33,30 +32,30 @@ func (t *Tracing) table() table {
 }
 
 // secretValues is a section of secrets by field name.
-func secretValues(field *map[string]Secret) *scalar[map[string]Secret] {
-	return &scalar[map[string]Secret]{
-		field: field, kindText: "section of texts by field name, secrets", decode: func(d *decoder, f *map[string]Secret) func(node) { return d.secretValues(f) },
+func secretValues(field *spans.Headers) *scalar[spans.Headers] {
+	return &scalar[spans.Headers]{
+		field: field, kindText: "section of texts by field name, secrets", decode: func(d *decoder, f *spans.Headers) func(node) { return d.secretValues(f) },
 		shape: func() object { return namedTexts(ref("text")) },
-		yaml: func(values map[string]Secret) string {
+		yaml: func(values spans.Headers) string {
 			var parts []string
 			for _, name := range slices.Sorted(maps.Keys(values)) {
-				parts = append(parts, quoted(name)+": "+quoted(values[name].String()))
+				parts = append(parts, quoted(name)+": "+quoted(Secret(values[name]).String()))
 			}
 			return "{" + strings.Join(parts, ", ") + "}"
 		},
 	}
 }
 
-func (d *decoder) secretValues(dst *map[string]Secret) func(node) {
+func (d *decoder) secretValues(dst *spans.Headers) func(node) {
 	return func(n node) {
 		*dst = nil
 		d.each(n, "must be a section of names and values, such as {Authorization: \"Bearer ${OTLP_TOKEN}\"}", func(name string, n node) {
 			var value Secret
 			d.secret(&value)(n)
 			if *dst == nil {
-				*dst = map[string]Secret{}
+				*dst = spans.Headers{}
 			}
-			(*dst)[name] = value
+			(*dst)[name] = string(value)
 		})
 	}
 }
@@ -73,7 +72,7 @@ func (v *validator) tracing() {
 		v.fail(service, "must be a name of 1 to 256 bytes, without control characters")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
-		v.sentField(child("tracing.headers", name), name, string(t.Headers[name]))
+		v.sentField(child("tracing.headers", name), name, t.Headers[name])
 	}
 }
 

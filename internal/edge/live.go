@@ -101,7 +101,7 @@ func (e *Edge) replace(before *live, c *config.Config) error {
 	e.now.Store(next)
 	e.store.Evict(c.Cache.Memory.Eviction, c.Cache.Memory.Optimise)
 	e.gate.SetMoreThan(c.LargestMoreThan())
-	e.spans.Point(spanTarget(c))
+	e.spans.Point(c.Tracing.Target)
 	use()
 	for i, d := range e.listeners {
 		l := listenAt(c, i, d.config)

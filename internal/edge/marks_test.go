@@ -173,7 +173,7 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 		f.Trusted, f.Livez = append(f.Trusted, l.TrustedProxies), append(f.Livez, l.Livez)
 	}
 	f.Level, f.Files = c.Log.Level.String(), c.TLS.Certificates
-	f.Others = []any{c.Admission.WarmUpBelow, c.Shutdown, spanTarget(c), c.Cache.Memory.Eviction, c.Cache.Memory.Optimise}
+	f.Others = []any{c.Admission.WarmUpBelow, c.Shutdown, c.Tracing.Target, c.Cache.Memory.Eviction, c.Cache.Memory.Optimise}
 	return f
 }
 

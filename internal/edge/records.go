@@ -20,17 +20,7 @@ func (r *records) buildTracing() {
 		OnError: func(err error) { r.log.Warn("spans were not sent", "error", err) },
 	})
 	r.spans.Register(r.registry)
-	r.spans.Point(spanTarget(r.config))
-}
-
-// spanTarget returns where spans are sent.
-func spanTarget(c *config.Config) spans.Target {
-	t := &c.Tracing
-	headers := make(map[string]string, len(t.Headers))
-	for name, value := range t.Headers {
-		headers[name] = string(value)
-	}
-	return spans.Target{Endpoint: t.Endpoint, Headers: headers, Timeout: t.Timeout, Service: t.Service}
+	r.spans.Point(r.config.Tracing.Target)
 }
 
 // sampler returns what decides which requests are traced; nil: none.

@@ -21,13 +21,30 @@ type Options struct {
 	Panics *rescue.Counter
 }
 
+// Headers are values of fields by their names. They may be secrets: they print as stars, in JSON and in logs too.
+type Headers map[string]string
+
+// String returns stars, or "" for none.
+func (h Headers) String() string {
+	if len(h) == 0 {
+		return ""
+	}
+	return "***"
+}
+
+// GoString returns stars, like String.
+func (h Headers) GoString() string { return h.String() }
+
+// MarshalText returns stars, like String.
+func (h Headers) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
 // Target is where spans are sent.
 type Target struct {
 	// Endpoint is an http or https URL; /v1/traces is added to its path. "" turns tracing
 	// off; spans of requests in progress are dropped.
 	Endpoint string
-	// Headers are sent with each request. They may be secrets and are never logged.
-	Headers map[string]string
+	// Headers are sent with each request.
+	Headers Headers
 	// Timeout bounds one request; above 0.
 	Timeout time.Duration
 	// Service is the attribute service.name.

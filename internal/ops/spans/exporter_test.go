@@ -1,7 +1,9 @@
 package spans
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -313,4 +315,16 @@ func TestPanicOfTheSenderIsNotItsEnd(t *testing.T) {
 		e.Close()
 		wantCounts(t, e, 4, 3, 0, 1, 0, 0)
 	})
+}
+
+func TestHeadersAreNotShown(t *testing.T) {
+	asJSON, err := json.Marshal(anywhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []string{string(asJSON), fmt.Sprint(anywhere), fmt.Sprintf("%+v %#v", anywhere, anywhere)} {
+		if strings.Contains(shown, "secret") || !strings.Contains(shown, "***") {
+			t.Errorf("got %s, want stars for the headers", shown)
+		}
+	}
 }
