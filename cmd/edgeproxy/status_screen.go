@@ -23,6 +23,7 @@ func screen(now, before *edge.Status) string {
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
 	configLines(&b, now.Config)
 	requestLines(&b, now, before)
+	classLines(&b, now)
 	savingsLines(&b, now.Requests.Totals.Fills)
 	tierLines(&b, now.Cache)
 	windowLines(&b, now.Filters)
@@ -166,9 +167,10 @@ func orNone(s string) string {
 }
 
 func originLines(b *strings.Builder, origins []edge.OriginStatus) {
-	rows := []string{"origin\tserver\tstate\tconnections\tidle\tqueue"}
+	rows := []string{"origin\tserver\tstate\tconnections\tidle\tqueue\tanswers"}
 	for _, o := range origins {
-		for _, s := range o.Servers {
+		for i := range o.Servers {
+			s := &o.Servers[i]
 			state := s.State
 			if s.Backup {
 				state += ", a backup"
@@ -176,7 +178,7 @@ func originLines(b *strings.Builder, origins []edge.OriginStatus) {
 			if s.EjectedFor > 0 {
 				state += ", tried again in " + uptime(s.EjectedFor)
 			}
-			rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d", o.Name, s.Address, state, s.Active, s.Idle, o.Waiting))
+			rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d\t%s", o.Name, s.Address, state, s.Active, s.Idle, o.Waiting, serverClasses(s)))
 		}
 	}
 	table(b, rows...)

@@ -191,16 +191,27 @@ type ServerStatus struct {
 	Idle       int     `json:"idle_connections"`
 	Upgraded   int     `json:"upgraded_connections"`
 	HTTP2      int     `json:"http2_connections"` // if any, active_connections counts the requests on them
+
+	Classes     map[string]int64 `json:"status_classes"`         // responses by class; none: not answered by its own fault
+	LastFailure string           `json:"last_failure,omitempty"` // why it gave no answer the last time that it gave none
 }
 
 func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) OriginStatus {
 	s, all := o.origin.Stats(now), o.origin.FirstByte()
 	out := OriginStatus{Name: s.Name, Waiting: s.Waiting, Servers: []ServerStatus{}, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
-	for _, v := range s.Servers {
-		out.Servers = append(out.Servers, ServerStatus{
-			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Backup: v.Backup, Active: v.Active, Idle: v.Idle,
-			Upgraded: v.Upgraded, HTTP2: v.HTTP2,
-		})
+	for i := range s.Servers {
+		out.Servers = append(out.Servers, statusOfServer(&s.Servers[i]))
 	}
 	return out
+}
+
+func statusOfServer(v *origin.ServerStats) ServerStatus {
+	s := ServerStatus{
+		Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Backup: v.Backup, Active: v.Active, Idle: v.Idle,
+		Upgraded: v.Upgraded, HTTP2: v.HTTP2, Classes: v.Classes.Map(),
+	}
+	if v.Failure != nil {
+		s.LastFailure = v.Failure.Cause()
+	}
+	return s
 }

@@ -18,6 +18,9 @@ func wantServers(t *testing.T, g prometheus.Gatherer, want map[string]float64) {
 	}
 	got := map[string]float64{}
 	for _, f := range families {
+		if f.GetName() != "edgeproxy_origin_servers" {
+			continue
+		}
 		for _, m := range f.GetMetric() {
 			name := f.GetName()
 			for _, l := range m.GetLabel() {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"syscall"
 
 	"edgeproxy/internal/conn/rescue"
 	"edgeproxy/internal/http/chunked"
@@ -92,6 +94,30 @@ func (e *Error) Is(target error) bool { return e.Kind == Cut && target == io.Err
 // Queued reports whether the request waited for a connection for too long, or found the queue for one full.
 func (e *Error) Queued() bool {
 	return e.Kind == Overload && !local(e.Err) && !errors.Is(e.Err, ErrClosed) && !errors.Is(e.Err, ErrShare) && !errors.Is(e.Err, ErrAllOut)
+}
+
+// Cause returns in a few words why there was no answer: what the system says, such as connection refused, or what the origin did not do. It
+// has no address and no bytes of the origin, so that equal failures have equal words.
+func (e *Error) Cause() string {
+	if no, ok := errors.AsType[syscall.Errno](e.Err); ok {
+		return no.Error()
+	}
+	if _, ok := errors.AsType[*net.DNSError](e.Err); ok {
+		return "its name has no address"
+	}
+	switch {
+	case e.Timeout() && e.Kind == Connect:
+		return "no connection in time"
+	case e.Timeout():
+		return "no answer in time"
+	case e.Kind == Connect:
+		return "no connection"
+	case e.Kind == Malformed:
+		return "an answer that is not understood"
+	case e.Kind == Cut:
+		return "the connection ended before the answer"
+	}
+	return e.Kind.String()
 }
 
 // Timeout reports whether time ran out: the origin's, that of dialling, or the

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"edgeproxy/internal/http/statusclass"
 	"edgeproxy/internal/origin/balance"
 )
 
@@ -19,6 +20,7 @@ func (p *pool) report(s slot, t *tried, r *Request) (Change, bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	s.server.countLocked(t)
 	switch {
 	case s.server.index < 0:
 		return Change{}, false
@@ -35,6 +37,17 @@ func (p *pool) report(s slot, t *tried, r *Request) (Change, bool) {
 	}
 	p.failUnservableLocked(now) // a trial that failed changes no state, but there may be no server left to wait for
 	return p.changedLocked(s.server, t.failure, changed, now)
+}
+
+// countLocked counts what came of the last try of a request on s. The caller holds pool.mu.
+func (s *server) countLocked(t *tried) {
+	switch {
+	case t.failure == nil:
+		s.classes[statusclass.Of(t.status())]++
+	case t.serverFailed():
+		s.classes[statusclass.None]++
+		s.failure = t.failure
+	}
 }
 
 // targetOf returns a hash of the target, without the query: a client that makes a server hang

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/statusclass"
 	"edgeproxy/internal/proxy/compress"
 )
 
@@ -132,8 +133,8 @@ func (e emitter) route(r *routeMetrics) {
 	for result := range r.requests {
 		word := resultWords[result]
 		for class := range r.requests[result] {
-			if v := r.requests[result][class].Load(); v > 0 || class == 2 {
-				e.counter(descRequests, v, r.name, word, statusClasses[class])
+			if v := r.requests[result][class].Load(); v > 0 || class == int(statusclass.Success) {
+				e.counter(descRequests, v, r.name, word, statusclass.Class(class).String()) //nolint:gosec // below Count
 			}
 		}
 		e.counter(descBytes, r.bytes[result].Load(), r.name, word)

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/statusclass"
 	"edgeproxy/internal/ops/series"
 	"edgeproxy/internal/proxy/compress"
 )
@@ -24,9 +25,6 @@ const (
 
 	slowUploadsLimit = "receive_rate"
 )
-
-// statusClasses are the values of the status label; index 0 is for none.
-var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
 // Metrics are the counters of one Proxy. Counts are plain atomics, which the collector reads at
 // each scrape. Every request is counted once, under one result:
@@ -71,7 +69,7 @@ type routeMetrics struct {
 	ordinal   uint32       // among all routes there have been
 	busy      atomic.Int64 // requests under way that are no hits, and fills
 	gone      bool         // it has no series any more; guarded by Metrics.mu
-	requests  [resultCount][len(statusClasses)]atomic.Int64
+	requests  [resultCount][statusclass.Count]atomic.Int64
 	bytes     [resultCount]atomic.Int64
 	collapsed atomic.Int64
 	fills     fillCounts
@@ -171,11 +169,7 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 	if x.route != nil {
 		r = x.route.metrics
 	}
-	class := status / 100
-	if class < 1 || class >= len(statusClasses) {
-		class = 0
-	}
-	r.requests[x.result][class].Add(1)
+	r.requests[x.result][statusclass.Of(status)].Add(1)
 	r.bytes[x.result].Add(x.bytes)
 	if x.collapsed {
 		r.collapsed.Add(1)

@@ -83,6 +83,6 @@ func TestSeriesOfRemovedRoutesAreDropped(t *testing.T) {
 	}
 	eventually(t, "the totals have all that there was", func() bool {
 		s := e.Proxy.Status().Totals
-		return s.Requests == names+2 && s.Results["hit"] == names && s.Fills.Stored == 2
+		return s.Requests == names+2 && s.Classes["2xx"] == names+2 && s.Results["hit"] == names && s.Fills.Stored == 2
 	})
 }

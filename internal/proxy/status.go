@@ -1,6 +1,9 @@
 package proxy
 
-import "edgeproxy/internal/http/reason"
+import (
+	"edgeproxy/internal/http/reason"
+	"edgeproxy/internal/http/statusclass"
+)
 
 // Status is what a Proxy has done since its start, as GET /status of the admin listener gives
 // it.
@@ -44,7 +47,8 @@ type RouteStatus struct {
 	Policy        string           `json:"policy,omitempty"`
 	Requests      int64            `json:"requests"`
 	Results       map[string]int64 `json:"results"`
-	ResultBytes   map[string]int64 `json:"result_bytes"` // bytes of bodies, by result
+	ResultBytes   map[string]int64 `json:"result_bytes"`   // bytes of bodies, by result
+	Classes       map[string]int64 `json:"status_classes"` // none, 1xx to 5xx, as the label status of edgeproxy_requests_total
 	ResponseBytes int64            `json:"response_bytes"`
 	HitRatio      float64          `json:"hit_ratio"`
 	ByteHitRatio  float64          `json:"byte_hit_ratio"`
@@ -95,6 +99,7 @@ func (f *Fills) add(c *fillCounts) {
 // tally adds up results.
 type tally struct {
 	requests, bytes [resultCount]int64
+	classes         statusclass.Counts
 	collapsed       int64
 	fills           Fills
 }
@@ -102,7 +107,9 @@ type tally struct {
 func (t *tally) add(r *routeMetrics) {
 	for i := range r.requests {
 		for class := range r.requests[i] {
-			t.requests[i] += r.requests[i][class].Load()
+			n := r.requests[i][class].Load()
+			t.requests[i] += n
+			t.classes[class] += n
 		}
 		t.bytes[i] += r.bytes[i].Load()
 	}
@@ -112,7 +119,7 @@ func (t *tally) add(r *routeMetrics) {
 
 // status works out the ratios: (hit + stale + revalidated) over everything but error.
 func (t *tally) status() RouteStatus {
-	s := RouteStatus{Results: map[string]int64{}, ResultBytes: map[string]int64{}, Collapsed: t.collapsed, Fills: t.fills}
+	s := RouteStatus{Results: map[string]int64{}, ResultBytes: map[string]int64{}, Classes: t.classes.Map(), Collapsed: t.collapsed, Fills: t.fills}
 	for i := range resultCount {
 		s.Results[i.String()], s.ResultBytes[i.String()] = t.requests[i], t.bytes[i]
 		s.Requests += t.requests[i]
