@@ -45,6 +45,30 @@ func classLines(b *strings.Builder, now *edge.Status) {
 	table(b, rows...)
 }
 
+// latelyLines writes the rates of the last minute: of all requests, and of the routes that most are for.
+func latelyLines(b *strings.Builder, now *edge.Status) {
+	row := func(name string, r *proxy.RouteStatus) string {
+		l, bytes := &r.Lately, ""
+		if l.OriginByteRate != nil {
+			bytes = sizeOf(int64(*l.OriginByteRate)) + "/s"
+		}
+		if l.Requests == 0 {
+			return fmt.Sprintf("%s\t0\t\t\t\t\t\t%s", name, bytes)
+		}
+		return fmt.Sprintf("%s\t%.1f\t%s\t%s\t%s\t%s\t%s\t%s", name, l.RequestRate, percent(l.HitRatio), percent(l.ErrorRatio),
+			shortDuration(l.P50), shortDuration(l.P95), shortDuration(l.P99), bytes)
+	}
+	rows := []string{
+		"in the last " + uptime(now.Lately) + "\trequests/s\thit ratio\terrors\t50 % within\t95 % within\t99 % within\tfrom origins",
+		row("all", &now.Requests.Totals),
+	}
+	routes := mostRequested(now.Requests.Routes)
+	for i := range routes[:min(len(routes), maxRouteLines)] {
+		rows = append(rows, row(routes[i].Route, &routes[i]))
+	}
+	table(b, rows...)
+}
+
 // mostRequested returns the routes by their requests, the most first; none if there is but one.
 func mostRequested(routes []proxy.RouteStatus) []proxy.RouteStatus {
 	if len(routes) < 2 {

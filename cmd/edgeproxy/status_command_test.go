@@ -38,7 +38,13 @@ func sampleStatus() *edge.Status {
 		Name: "second_hit", WindowSeconds: 90, WindowKeys: 1000, FalsePositiveRatio: 0.0001, Measured: edge.Measured{FalsePositiveRatio: 0.0002, RatioUnseen: 9},
 		Generations: []edge.Generation{{FillRatio: 0.25}, {FillRatio: 0.5}}, Rotations: map[string]int64{"time": 0, "full": 1, "fitted": 2},
 	}}
-	s.Lately = 63.2
+	s.Lately, s.LastHour = 63.2, 3723
+	rate := float64(2 << 20)
+	s.Requests.Totals.Lately = proxy.Lately{
+		Requests: 100, RequestRate: 2.5, HitRatio: 0.6, Errors: 43, ErrorRatio: 0.43, OriginByteRate: &rate, P50: 0.00041, P95: 0.025, P99: 1.2,
+	}
+	s.Requests.Routes[1].Lately = proxy.Lately{Requests: 92, RequestRate: 2.3, HitRatio: 0.62, Errors: 43, ErrorRatio: 0.47, P50: 0.0004, P95: 0.024, P99: 1.1}
+	s.Requests.Totals.LastHour = proxy.Avoided{Saved: 12, SavedBytes: 12 << 10, Regret: 3, RegretBytes: 3 << 10}
 	s.Origins[0].FirstByte = edge.FirstByteStatus{Responses: 5000, Mean: 0.5, P50: 0.4, P95: 2}
 	s.Origins[0].FirstByteLately = edge.FirstByteStatus{Responses: 40, Mean: 0.01234, P50: 0.000875, P95: 0.31}
 	s.Origins = append(s.Origins, edge.OriginStatus{Name: "idle", FirstByte: edge.FirstByteStatus{Responses: 7, Mean: 1.5, P50: 1, P95: 12.5}}, edge.OriginStatus{Name: "new"})
@@ -76,12 +82,18 @@ miss       30     15.0 %  0
 
 hit ratio 60.0 % of requests, 55.5 % of bytes; 3.0 MiB sent
 
+in the last 1m3s  requests/s  hit ratio  errors  50 % within  95 % within  99 % within  from origins
+all               2.5         60.0 %     43.0 %  410µs        25ms         1.2s         2.0 MiB/s
+shop              2.3         62.0 %     47.0 %  400µs        24ms         1.1s
+api               0
+
 status  2xx  5xx  none
 all     190  9    1
 shop    181  9    0
 api     9    0    1
 
 stored 30, held back 50; writes avoided 40 (40 KiB), fetched again because of it 10 (10 KiB)
+in the last 1h2m3s: writes avoided 12 (12 KiB), fetched again because of it 3 (3.0 KiB)
 
 tier    objects  bytes    of       written  never hit  evicted at the age of
 memory  25       1.0 MiB  256 MiB  30       4          1h2m3s, 12.3s (rejected)

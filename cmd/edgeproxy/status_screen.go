@@ -23,8 +23,9 @@ func screen(now, before *edge.Status) string {
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
 	configLines(&b, now.Config)
 	requestLines(&b, now, before)
+	latelyLines(&b, now)
 	classLines(&b, now)
-	savingsLines(&b, now.Requests.Totals.Fills)
+	savingsLines(&b, now)
 	tierLines(&b, now.Cache)
 	windowLines(&b, now.Filters)
 	originLines(&b, now.Origins)
@@ -108,9 +109,12 @@ func requestLines(b *strings.Builder, now, before *edge.Status) {
 }
 
 // savingsLines writes the writes that admission avoided, and what they cost in further fetches.
-func savingsLines(b *strings.Builder, f proxy.Fills) {
-	fmt.Fprintf(b, "stored %d, held back %d; writes avoided %d (%s), fetched again because of it %d (%s)\n\n",
+func savingsLines(b *strings.Builder, now *edge.Status) {
+	f, hour := now.Requests.Totals.Fills, now.Requests.Totals.LastHour
+	fmt.Fprintf(b, "stored %d, held back %d; writes avoided %d (%s), fetched again because of it %d (%s)\n",
 		f.Stored, f.HeldBack, f.Saved, sizeOf(f.SavedBytes), f.Regret, sizeOf(f.RegretBytes))
+	fmt.Fprintf(b, "in the last %s: writes avoided %d (%s), fetched again because of it %d (%s)\n\n",
+		uptime(now.LastHour), hour.Saved, sizeOf(hour.SavedBytes), hour.Regret, sizeOf(hour.RegretBytes))
 }
 
 func tierLines(b *strings.Builder, c edge.CacheStatus) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/http/statusclass"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/origin/balance"
 	"edgeproxy/internal/origin/dial"
@@ -165,6 +166,7 @@ type OriginStatus struct {
 
 	FirstByte       FirstByteStatus `json:"first_byte"`        // since the start
 	FirstByteLately FirstByteStatus `json:"first_byte_lately"` // in the last lately_seconds
+	ByteRateLately  float64         `json:"bytes_per_second_lately"`
 }
 
 // FirstByteStatus is the time from a request to the first byte of the origin's response. P50 and P95 are quantiles,
@@ -192,23 +194,28 @@ type ServerStatus struct {
 	Upgraded   int     `json:"upgraded_connections"`
 	HTTP2      int     `json:"http2_connections"` // if any, active_connections counts the requests on them
 
-	Classes     map[string]int64 `json:"status_classes"`         // responses by class; none: not answered by its own fault
-	LastFailure string           `json:"last_failure,omitempty"` // why it gave no answer the last time that it gave none
+	Classes       map[string]int64 `json:"status_classes"` // responses by class; none: not answered by its own fault
+	ClassesLately map[string]int64 `json:"status_classes_lately"`
+	LastFailure   string           `json:"last_failure,omitempty"` // why it gave no answer the last time that it gave none
 }
 
 func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) OriginStatus {
 	s, all := o.origin.Stats(now), o.origin.FirstByte()
 	out := OriginStatus{Name: s.Name, Waiting: s.Waiting, Servers: []ServerStatus{}, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
+	if over := now.Sub(since.at).Seconds(); over > 0 {
+		out.ByteRateLately = float64(max(o.origin.Bytes()-since.bytes[s.Name], 0)) / over
+	}
 	for i := range s.Servers {
-		out.Servers = append(out.Servers, statusOfServer(&s.Servers[i]))
+		out.Servers = append(out.Servers, statusOfServer(&s.Servers[i], since.classes[serverKey(s.Name, s.Servers[i].Address)]))
 	}
 	return out
 }
 
-func statusOfServer(v *origin.ServerStats) ServerStatus {
+func statusOfServer(v *origin.ServerStats, before statusclass.Counts) ServerStatus {
+	lately := v.Classes.Since(before)
 	s := ServerStatus{
 		Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Backup: v.Backup, Active: v.Active, Idle: v.Idle,
-		Upgraded: v.Upgraded, HTTP2: v.HTTP2, Classes: v.Classes.Map(),
+		Upgraded: v.Upgraded, HTTP2: v.HTTP2, Classes: v.Classes.Map(), ClassesLately: lately.Map(),
 	}
 	if v.Failure != nil {
 		s.LastFailure = v.Failure.Cause()

@@ -4,7 +4,9 @@ import (
 	"sync"
 	"time"
 
+	"edgeproxy/internal/http/statusclass"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy"
 )
 
 // Counts since the start say little about the present after a week. So a snapshot of counts is taken from time to time, and
@@ -12,14 +14,24 @@ import (
 const (
 	snapshotEvery = 10 * time.Second
 	snapshotsKept = 7
+
+	// The writes avoided of the last hour are told, too: they come slowly.
+	hourEvery = 5 * time.Minute
+	hoursKept = 13
 )
 
 // countSnapshot has the counts at one moment. It is immutable.
 type countSnapshot struct {
 	at         time.Time
-	limits     map[string]int64            // counts by kind and name, see limitsStatus
-	firstBytes map[string]origin.FirstByte // times by origin
+	limits     map[string]int64              // counts by kind and name, see limitsStatus
+	firstBytes map[string]origin.FirstByte   // times by origin
+	bytes      map[string]int64              // bytes of bodies by origin
+	classes    map[string]statusclass.Counts // responses by origin and server, see serverKey
+	requests   proxy.Counts
 }
+
+// serverKey is the key of a server in countSnapshot.classes.
+func serverKey(origin, server string) string { return origin + " " + server }
 
 // recentCounts keeps the snapshots of the last minute. It is safe for concurrent use.
 type recentCounts struct {
@@ -27,7 +39,8 @@ type recentCounts struct {
 	guarded func(step func())
 
 	mu        sync.Mutex
-	snapshots []countSnapshot // the oldest first, at least one
+	snapshots []countSnapshot       // the oldest first, at least one
+	hours     []proxy.AvoidedCounts // counts of the last hour, the oldest first, at least one
 
 	quit    chan struct{}
 	working sync.WaitGroup
@@ -36,7 +49,10 @@ type recentCounts struct {
 
 // newRecentCounts takes the first snapshot, and more of them until close. guarded runs a step and survives its panic.
 func newRecentCounts(take func() countSnapshot, guarded func(step func())) *recentCounts {
-	l := &recentCounts{take: take, guarded: guarded, snapshots: []countSnapshot{take()}, quit: make(chan struct{})}
+	first := take()
+	l := &recentCounts{
+		take: take, guarded: guarded, snapshots: []countSnapshot{first}, hours: []proxy.AvoidedCounts{first.requests.Avoided()}, quit: make(chan struct{}),
+	}
 	l.working.Go(l.work)
 	return l
 }
@@ -60,6 +76,12 @@ func (l *recentCounts) add(n countSnapshot) {
 	if l.snapshots = append(l.snapshots, n); len(l.snapshots) > snapshotsKept {
 		l.snapshots = append(l.snapshots[:0:0], l.snapshots[1:]...)
 	}
+	if n.requests.At.Sub(l.hours[len(l.hours)-1].At) < hourEvery {
+		return
+	}
+	if l.hours = append(l.hours, n.requests.Avoided()); len(l.hours) > hoursKept {
+		l.hours = append(l.hours[:0:0], l.hours[1:]...)
+	}
 }
 
 // since returns the oldest snapshot. For a nil recentCounts it is one of now, without counts.
@@ -72,6 +94,16 @@ func (l *recentCounts) since(now time.Time) countSnapshot {
 	return l.snapshots[0]
 }
 
+// sinceHour returns the writes avoided until an hour ago, or a little more. For a nil recentCounts they are of no moment.
+func (l *recentCounts) sinceHour() proxy.AvoidedCounts {
+	if l == nil {
+		return proxy.AvoidedCounts{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hours[0]
+}
+
 // close ends the snapshots. It may be called again, and on nil.
 func (l *recentCounts) close() {
 	if l != nil {
@@ -82,10 +114,17 @@ func (l *recentCounts) close() {
 
 // snapshot returns the current counts.
 func (e *Edge) snapshot() countSnapshot {
-	n := countSnapshot{at: time.Now(), limits: map[string]int64{}, firstBytes: map[string]origin.FirstByte{}}
+	n := countSnapshot{
+		at: time.Now(), limits: map[string]int64{}, firstBytes: map[string]origin.FirstByte{}, bytes: map[string]int64{},
+		classes: map[string]statusclass.Counts{}, requests: e.proxy.Counts(),
+	}
 	e.eachLimit(func(kind, name string, count int64) { n.limits[kind+" "+name] = count })
 	for _, o := range e.now.Load().origins {
-		n.firstBytes[o.config.Name] = o.origin.FirstByte()
+		name := o.config.Name
+		n.firstBytes[name], n.bytes[name] = o.origin.FirstByte(), o.origin.Bytes()
+		for _, s := range o.origin.Stats(n.at).Servers {
+			n.classes[serverKey(name, s.Address)] = s.Classes
+		}
 	}
 	return n
 }

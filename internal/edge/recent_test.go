@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"edgeproxy/internal/proxy"
 )
 
 func plainly(step func()) { step() }
@@ -48,7 +50,33 @@ func TestLatelyOfNothing(t *testing.T) {
 	var none *recentCounts
 	none.close()
 	now := time.Now()
+	if got := none.sinceHour(); !got.At.IsZero() {
+		t.Errorf("got an hour from %v", got.At)
+	}
 	if got := none.since(now); got.at != now || got.limits["x"] != 0 {
 		t.Errorf("got %+v", got)
 	}
+}
+
+func TestTheLastHourIsAnHourOrALittleMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newRecentCounts(func() countSnapshot { return countSnapshot{at: time.Now(), requests: proxy.Counts{At: time.Now()}} }, plainly)
+		defer l.close()
+		f := func(wait, least, most time.Duration) {
+			t.Helper()
+			time.Sleep(wait)
+			synctest.Wait()
+			if past := time.Since(l.sinceHour().At); past < least || past > most {
+				t.Errorf("got the last %v, want %v to %v", past, least, most)
+			}
+		}
+		f(time.Minute, time.Minute, time.Minute) // since the start
+		f(58*time.Minute, 59*time.Minute, 59*time.Minute)
+		for range 24 {
+			f(7*time.Minute, time.Hour, time.Hour+hourEvery)
+		}
+		if got := len(l.hours); got != hoursKept {
+			t.Errorf("got %d notes, want %d", got, hoursKept)
+		}
+	})
 }

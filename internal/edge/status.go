@@ -20,7 +20,8 @@ type Status struct {
 	Go        string          `json:"go"`
 	Started   time.Time       `json:"started"`
 	Uptime    float64         `json:"uptime_seconds"`
-	Lately    float64         `json:"lately_seconds"` // the span of all fields named lately: a minute, or a little more
+	Lately    float64         `json:"lately_seconds"`    // the span of all fields named lately: a minute, or a little more
+	LastHour  float64         `json:"last_hour_seconds"` // the span of all fields named last_hour: an hour, or a little more
 	Ready     bool            `json:"ready"`
 	Addresses []string        `json:"addresses"`
 	Requests  proxy.Status    `json:"requests"`
@@ -135,17 +136,23 @@ type Generation struct {
 // Status returns the document of GET /status at this moment.
 func (e *Edge) Status() *Status {
 	now := time.Now()
-	since := e.recent.since(now)
+	since, hour := e.recent.since(now), e.recent.sinceHour()
 	s := &Status{
 		Node: e.config.Node.Name, Version: e.version, Go: runtime.Version(),
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
-		Addresses: e.Addresses(), Requests: e.proxy.Status(), Cache: e.cacheStatus(), Filters: []FilterStatus{},
+		Addresses: e.Addresses(), Requests: e.proxy.StatusSince(since.requests, hour), Cache: e.cacheStatus(), Filters: []FilterStatus{},
 		Admission: e.admissionStatus(), Config: e.reloader.status(),
 		Lately: now.Sub(since.at).Seconds(), Limits: e.limitsStatus(since),
 	}
+	if !hour.At.IsZero() {
+		s.LastHour = now.Sub(hour.At).Seconds()
+	}
+	bytes := 0.0 // bytes of all origins in a second
 	for _, o := range e.now.Load().origins {
 		s.Origins = append(s.Origins, statusOfOrigin(o, now, since))
+		bytes += s.Origins[len(s.Origins)-1].ByteRateLately
 	}
+	s.Requests.Totals.Lately.OriginByteRate = &bytes
 	s.Certificates, s.CertificateCount = e.certificatesStatus(now)
 	if path := e.config.AccessLog.Path; path != "" {
 		s.AccessLog = &LogStatus{Path: path, Format: e.now.Load().config.AccessLog.Format.String()}

@@ -35,6 +35,15 @@ func (o *Origin) FirstByte() (f FirstByte) {
 	return f
 }
 
+// Bytes returns what edgeproxy_origin_bytes_total has of o, those of Origins of the same name before it included. It is safe for concurrent use.
+func (o *Origin) Bytes() int64 {
+	var d dto.Metric
+	if o.metrics.bytes.Write(&d) != nil {
+		return 0
+	}
+	return int64(d.GetCounter().GetValue())
+}
+
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // Since returns what has come to f since before. Where the counts have begun anew in between, that is all of f.

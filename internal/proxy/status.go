@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"time"
+
 	"edgeproxy/internal/http/reason"
 	"edgeproxy/internal/http/statusclass"
 )
@@ -54,6 +56,8 @@ type RouteStatus struct {
 	ByteHitRatio  float64          `json:"byte_hit_ratio"`
 	Collapsed     int64            `json:"collapsed"`
 	Fills         Fills            `json:"fills"`
+	Lately        Lately           `json:"lately"`    // since a minute ago, or what StatusSince was given
+	LastHour      Avoided          `json:"last_hour"` // the same of an hour
 }
 
 // Fills are fetches of a GET that asked the cache and got a response. While none is under way,
@@ -100,6 +104,7 @@ func (f *Fills) add(c *fillCounts) {
 type tally struct {
 	requests, bytes [resultCount]int64
 	classes         statusclass.Counts
+	times           times // to the end of the answer
 	collapsed       int64
 	fills           Fills
 }
@@ -112,6 +117,7 @@ func (t *tally) add(r *routeMetrics) {
 			t.classes[class] += n
 		}
 		t.bytes[i] += r.bytes[i].Load()
+		t.times.add(&r.duration[i])
 	}
 	t.collapsed += r.collapsed.Load()
 	t.fills.add(&r.fills)
@@ -138,30 +144,41 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Status returns the counts of now. They are read while requests go on, so a sum may differ from
-// its parts by the requests under way.
-func (p *Proxy) Status() Status {
+// Status is StatusSince without a time before, so that Lately and LastHour are 0.
+func (p *Proxy) Status() Status { return p.StatusSince(Counts{}, AvoidedCounts{}) }
+
+// StatusSince returns the counts of now, and what has come since minute and hour. They are read while requests go on, so a sum may differ
+// from its parts by the requests under way.
+func (p *Proxy) StatusSince(minute Counts, hour AvoidedCounts) Status {
 	s := Status{
 		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.bodiesOnTheirWay(), Flights: p.flights.Len(),
 		Panics: p.Panics.Count(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
 		NotStoredCookies: p.cookies.counts(),
 	}
-	routes, all := p.Metrics.all() // routes that are gone count as well
-	for _, m := range routes {
-		all.add(m)
-	}
-	for i, v := range all.notStored {
+	c := p.Counts()
+	for i, v := range c.all.notStored {
 		if v > 0 {
 			s.NotStored[reason.Reason(i).String()] = v
 		}
 	}
+	var over time.Duration // 0: there was no time before
+	if !minute.At.IsZero() {
+		over = c.At.Sub(minute.At)
+	}
+	of := func(t, before *tally, avoided Avoided) RouteStatus {
+		rs := t.status()
+		rs.Lately = t.lately(before, over)
+		if !hour.At.IsZero() {
+			rs.LastHour = t.avoided().since(avoided)
+		}
+		return rs
+	}
 	for _, r := range p.settings.Load().routes {
-		var one tally
-		one.add(r.metrics)
-		rs := one.status()
+		one, before := c.routes[r.Name], minute.routes[r.Name]
+		rs := of(&one, &before, hour.routes[r.Name])
 		rs.Route, rs.Policy = r.Name, r.Rule.Policy.String()
 		s.Routes = append(s.Routes, rs)
 	}
-	s.Totals = all.status()
+	s.Totals = of(&c.all.tally, &minute.all.tally, hour.all)
 	return s
 }
