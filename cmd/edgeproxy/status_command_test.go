@@ -38,6 +38,9 @@ func sampleStatus() *edge.Status {
 		Name: "second_hit", WindowSeconds: 90, WindowKeys: 1000, FalsePositiveRatio: 0.0001, Measured: edge.Measured{FalsePositiveRatio: 0.0002, RatioUnseen: 9},
 		Generations: []edge.Generation{{FillRatio: 0.25}, {FillRatio: 0.5}}, Rotations: map[string]int64{"time": 0, "full": 1, "fitted": 2},
 	}}
+	s.Problems = []edge.Problem{
+		{What: "43.0 % of requests failed in the last minute", Where: "origin shop, connection refused"}, {What: "a certificate has expired", Where: "old.example.com"},
+	}
 	s.Lately, s.LastHour = 63.2, 3723
 	rate := float64(2 << 20)
 	s.Requests.Totals.Lately = proxy.Lately{
@@ -72,7 +75,11 @@ func sampleStatus() *edge.Status {
 }
 
 func TestScreenOfAStatus(t *testing.T) {
-	const want = `edge1 1.2.3, ready, up 1h2m5s, 2 in flight
+	const want = `problems:
+  43.0 % of requests failed in the last minute: origin shop, connection refused
+  a certificate has expired: old.example.com
+
+edge1 1.2.3, ready, up 1h2m5s, 2 in flight
 
 requests   total  share   in the last 1s
 all        200            10

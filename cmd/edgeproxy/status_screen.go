@@ -20,6 +20,7 @@ func screen(now, before *edge.Status) string {
 		before = &edge.Status{} // the proxy was restarted: its counts began at 0
 	}
 	var b strings.Builder
+	problemLines(&b, now.Problems)
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
 	configLines(&b, now.Config)
 	requestLines(&b, now, before)
@@ -36,6 +37,18 @@ func screen(now, before *edge.Status) string {
 	notStoredLine(&b, now.Requests.NotStored)
 	cookieLine(&b, now.Requests.NotStoredCookies)
 	return b.String()
+}
+
+// problemLines writes what is wrong, if anything is.
+func problemLines(b *strings.Builder, problems []edge.Problem) {
+	if len(problems) == 0 {
+		return
+	}
+	b.WriteString("problems:\n")
+	for i := range problems {
+		b.WriteString("  " + problems[i].String() + "\n")
+	}
+	b.WriteString("\n")
 }
 
 // configLines writes how the configuration in force differs from the file.

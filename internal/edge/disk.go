@@ -224,10 +224,13 @@ func (sg *storage) diskTrouble() string {
 	case err == nil:
 		return ""
 	case errors.Is(err, syscall.ENOSPC):
-		return "the disk tier is out of use: the file system is full"
+		return outOfUse + "the file system is full"
 	}
-	return "the disk tier is out of use: see the log"
+	return outOfUse + "see the log"
 }
+
+// outOfUse begins what diskTrouble says.
+const outOfUse = "the disk tier is out of use: "
 
 // gatedTierFill returns how full the tier behind the admission gate is, in [0, 1].
 func (sg *storage) gatedTierFill() float64 {

@@ -23,6 +23,7 @@ type Status struct {
 	Lately    float64         `json:"lately_seconds"`    // the span of all fields named lately: a minute, or a little more
 	LastHour  float64         `json:"last_hour_seconds"` // the span of all fields named last_hour: an hour, or a little more
 	Ready     bool            `json:"ready"`
+	Problems  []Problem       `json:"problems"`
 	Addresses []string        `json:"addresses"`
 	Requests  proxy.Status    `json:"requests"`
 	Limits    LimitsStatus    `json:"limits"`
@@ -163,6 +164,7 @@ func (e *Edge) Status() *Status {
 	for _, f := range e.gate.Stats(now) {
 		s.Filters = append(s.Filters, statusOfFilter(f, now))
 	}
+	s.Problems = s.problems()
 	return s
 }
 
