@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,6 +59,36 @@ cache: {memory: {stage_bytes: 16MiB}, disk: {path: %q, max_bytes: 1GiB}}
 	}
 }
 
+// An operator who opens the page while the origin fails must see it first.
+func TestTheDashboardIsRedWhileTheOriginFails(t *testing.T) {
+	t.Parallel()
+	b := testkit.OpenBrowser(t)
+	origin := httptest.NewServer(http.NotFoundHandler())
+	s := serveBinary(t, "--origin", origin.URL, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	tab := b.Open(t, "http://"+s.admin+"/", 1280)
+	tab.Dark(false)
+	tab.Until(`document.documentElement.dataset.link === "live" && document.querySelector("#problems").hidden`)
+	origin.Close()
+	for range 20 {
+		get(t, "http://"+s.address+"/x")
+	}
+	tab.Until(`document.querySelector("#problem-rows").innerText.includes("100.0 % of requests failed in the last ")`)
+	tab.Until(`document.querySelector("#problem-rows").innerText.includes("origin app, connection refused")`)
+	const errors = `#tiles [data-path="/requests/totals/lately/error_ratio"]`
+	if got := tab.Text(errors); got != "100 %" {
+		t.Errorf("got errors of %q, want 100 %%", got)
+	}
+	for _, part := range []string{errors, "#link", "#problems-said"} {
+		var colour, bad string
+		tab.Evaluate(`getComputedStyle(document.querySelector('`+part+`')).color`, &colour)
+		tab.Evaluate(`getComputedStyle(document.querySelector("#problems")).borderLeftColor`, &bad)
+		if colour != bad {
+			t.Errorf("%s: got the colour %s, want %s", part, colour, bad)
+		}
+	}
+	tab.Until(`document.title.includes("problem")`)
+}
+
 // differing lists the numbers of the page that are not those of /status, but for what changes by itself.
 func differing(t *testing.T, tab *testkit.Tab, s *server) (wrong []string) {
 	t.Helper()
@@ -80,7 +112,7 @@ func differing(t *testing.T, tab *testkit.Tab, s *server) (wrong []string) {
 			document, pointer = "/status", d.Path
 		}
 		want, got := fmt.Sprint(pointed(documents[document], pointer)), d.Value
-		if strings.HasSuffix(d.Path, "_seconds") && got != "" && want != "<nil>" {
+		if (strings.HasSuffix(d.Path, "_seconds") || strings.HasSuffix(d.Path, "_per_second")) && got != "" && want != "<nil>" {
 			continue
 		}
 		if n, err := strconv.ParseFloat(got, 64); err == nil {

@@ -34,6 +34,8 @@ func TestInChromium(t *testing.T) {
 	run("figures change with the status", changing(b))
 	run("limits, certificates and origins that have nothing to say", quietParts(b))
 	run("certificates that end are told", endingCertificates(b))
+	run("problems are told, and nothing is green meanwhile", problemsTold(b))
+	run("the tiles are of now", tilesShown(b))
 	run("names are no markup", hostile(b))
 	run("a token that is wanted is asked for", tokenAsked(b))
 	run("a token that is wrong is told", tokenWrong(b))
@@ -161,7 +163,8 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 		}
 		for _, want := range []string{
 			"/requests/totals/hit_ratio", "/requests/totals/byte_hit_ratio", "/requests/totals/fills/saved", "/requests/totals/fills/regret_bytes",
-			"/filters/0/generations/1/fill_ratio", "/filters/0/window_seconds", "/filters/0/measured/false_positive_ratio", "/filters/0/rotations/fitted",
+			"/requests/totals/lately/error_ratio", "/requests/totals/last_hour/saved", "/requests/totals/last_hour/regret", "/requests/totals/status_classes/5xx",
+			"/requests/routes/1/lately/error_ratio", "/origins/0/servers/1/status_classes_lately/none", "/filters/0/generations/1/fill_ratio", "/filters/0/window_seconds", "/filters/0/measured/false_positive_ratio", "/filters/0/rotations/fitted",
 			"/cache/stage/writes", "/cache/objects_hit", "/cache/disk/objects_hit", "/cache/disk/write_bytes", "/cache/evictions/rejected", "/admission/shadow/0/origin_bytes",
 			"/origins/0/servers/1/ejected_for_seconds", "/origins/0/queue_requests", "/requests/not_stored/too-large",
 			"/top#/hosts/requests/rows/1/at_most", "/top#/urls/requests/rows/2/at_least", "/requests#/total", "/requests#/requests/1/age_seconds", "/requests#/requests/0/phase",
@@ -244,6 +247,7 @@ func hostile(b *testkit.Browser) func(*testing.T) {
 			status["certificates"].([]any)[0].(map[string]any)["names"] = []any{name}
 			status["certificates"].([]any)[0].(map[string]any)["days_left"] = 3
 			status["limits"].(map[string]any)["refused"].(map[string]any)[name] = map[string]any{"total": 1, "lately": 1}
+			status["problems"] = []any{map[string]any{"what": name, "where": "origin " + name}}
 		})
 		tab := s.watch(t, b)
 		var images int
@@ -251,7 +255,7 @@ func hostile(b *testkit.Browser) func(*testing.T) {
 		if images != 0 {
 			t.Errorf("got %d elements made of names", images)
 		}
-		for _, where := range []string{"h1", "#about", "#servers", "#routes", "#reason-rows", "#first-bytes", "#certificate-rows", "#limit-rows", "#notices"} {
+		for _, where := range []string{"h1", "#about", "#servers", "#routes", "#reason-rows", "#first-bytes", "#certificate-rows", "#limit-rows", "#notices", "#problem-rows"} {
 			if got := tab.Text(where); !strings.Contains(got, name) {
 				t.Errorf("%s: got %q, want the name as it is", where, got)
 			}

@@ -19,8 +19,10 @@ var (
 	mainScript string
 	//go:embed limits.js
 	limitsScript string
+	//go:embed tiles.js
+	tilesScript string
 
-	script = strings.Replace(mainScript, "  // {{limits}}\n", limitsScript, 1)
+	script = strings.NewReplacer("  // {{limits}}\n", limitsScript, "  // {{tiles}}\n", tilesScript).Replace(mainScript)
 )
 
 // Handler answers GET and HEAD with the page. token says whether the listener wants the admin token: the page then asks the

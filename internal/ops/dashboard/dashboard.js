@@ -78,7 +78,7 @@
         list.append(box);
       }
       setText(box.firstElementChild, name);
-      write(box.lastElementChild, cell);
+      if (cell !== null) write(box.lastElementChild, cell);
     });
     while (list.children.length > pairs.length) list.lastElementChild.remove();
   };
@@ -87,7 +87,8 @@
 
   const showHead = (s) => {
     setText(byId("node"), s.node ?? "");
-    document.title = (s.node ? s.node + " – " : "") + "edgeproxy";
+    const wrong = s.problems?.length > 0 ? many(s.problems.length, "problem") + " – " : "";
+    document.title = wrong + (s.node ? s.node + " – " : "") + "edgeproxy";
     setText(byId("about"), `Version ${s.version}, up for ${span(s.uptime_seconds)}, listening on ${(s.addresses ?? []).join(", ")}.`);
   };
 
@@ -123,7 +124,7 @@
     ]), 1);
     fill("routes", (s.requests?.routes ?? []).map((r, i) => {
       const of = (format, ...path) => at(format, "requests", "routes", i, ...path);
-      return [r.route ?? "", r.policy ?? "", of(plain, "requests"), of(ratio, "hit_ratio"), of(ratio, "byte_hit_ratio"), of(plain, "collapsed"),
+      return [r.route ?? "", r.policy ?? "", of(plain, "requests"), of(ratio, "lately", "error_ratio"), of(ratio, "hit_ratio"), of(ratio, "byte_hit_ratio"), of(plain, "collapsed"),
         of(plain, "fills", "stored"), of(plain, "fills", "saved"), of(plain, "fills", "regret")];
     }), 2);
   };
@@ -177,7 +178,8 @@
     const all = s.origins ?? [];
     fill("servers", all.flatMap((o, i) => (o.servers ?? []).map((v, n) => {
       const of = (format, name) => at(format, "origins", i, "servers", n, name);
-      return [o.name, of(word, "address"), of(word, "state"), v.state === "ejected" ? of(span, "ejected_for_seconds") : "–", of(plain, "weight"),
+      const classes = (name) => at(plain, "origins", i, "servers", n, "status_classes_lately", name);
+      return [o.name, of(word, "address"), of(word, "state"), v.state === "ejected" ? of(span, "ejected_for_seconds") : "–", classes("5xx"), classes("none"), of(plain, "weight"),
         of(plain, "active_connections"), of(plain, "idle_connections"), of(plain, "upgraded_connections")];
     })), 3);
     fill("queues", all.map((o, i) => [o.name, at(plain, "origins", i, "queue_requests")]), 1);
@@ -190,6 +192,7 @@
   };
 
   // {{limits}}
+  // {{tiles}}
 
   // ---- The last 10 minutes ----
 
@@ -304,7 +307,7 @@
   const show = () => {
     const s = latest, at = reader(s);
     byId("figures").hidden = false;
-    for (const part of [showHead, showNotices, showTraffic, showBill, showWindow, showTiers, showShadows, showOrigins, showReasons]) part(s, at);
+    for (const part of [showHead, showProblems, showTiles, showNotices, showTraffic, showClasses, showBill, showWindow, showTiers, showShadows, showOrigins, showReasons]) part(s, at);
     for (const part of [showFirstBytes, showLimits, showCertificates]) part(s, at);
     showCharts();
     if (byId("minutes-details").open) showMinutes();
