@@ -40,6 +40,7 @@ type recentCounts struct {
 
 	mu        sync.Mutex
 	snapshots []countSnapshot       // the oldest first, at least one
+	history   history               // the last hour, in steps
 	hours     []proxy.AvoidedCounts // counts of the last hour, the oldest first, at least one
 
 	quit    chan struct{}
@@ -73,6 +74,7 @@ func (l *recentCounts) work() {
 func (l *recentCounts) add(n countSnapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.history.add(&l.snapshots[len(l.snapshots)-1], &n)
 	if l.snapshots = append(l.snapshots, n); len(l.snapshots) > snapshotsKept {
 		l.snapshots = append(l.snapshots[:0:0], l.snapshots[1:]...)
 	}
@@ -102,6 +104,16 @@ func (l *recentCounts) sinceHour() proxy.AvoidedCounts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.hours[0]
+}
+
+// lastHour returns the last hour in steps; for a nil recentCounts there are none.
+func (l *recentCounts) lastHour() *History {
+	if l == nil {
+		return new(history).document()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.history.document()
 }
 
 // close ends the snapshots. It may be called again, and on nil.

@@ -168,6 +168,9 @@ func (e *Edge) Status() *Status {
 	return s
 }
 
+// History returns the document of GET /status/history at this moment.
+func (e *Edge) History() *History { return e.recent.lastHour() }
+
 func (sg *storage) cacheStatus() CacheStatus {
 	c, hit := sg.store.Stats(), sg.store.HitParts()
 	s := CacheStatus{TierStatus: statusOfTier(c.TierStats, hit.Memory), Disk: sg.diskStatus(c.Disk, hit.Disk)}

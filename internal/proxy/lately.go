@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"math"
 	"time"
 
 	"edgeproxy/internal/http/statusclass"
@@ -87,24 +88,60 @@ func (t *tally) lately(before *tally, over time.Duration) Lately {
 	if over <= 0 {
 		return Lately{Classes: new(statusclass.Counts).Map()}
 	}
-	classes := t.classes.Since(before.classes)
-	times := t.times.since(&before.times)
-	l := Lately{Requests: classes.All(), Errors: classes.Failed(), Classes: classes.Map()}
+	came := t.since(before)
+	l := Lately{Requests: came.classes.All(), Errors: came.classes.Failed(), Classes: came.classes.Map()}
 	l.RequestRate, l.ErrorRatio = float64(l.Requests)/over.Seconds(), ratio(l.Errors, l.Requests)
-	l.HitRatio = ratio(t.fromStore()-before.fromStore(), t.judged()-before.judged())
-	l.P50, l.P95, l.P99 = times.quantile(0.5), times.quantile(0.95), times.quantile(0.99)
+	l.HitRatio = ratio(fromStore(&came.requests), judged(&came.requests))
+	l.P50, l.P95, l.P99 = came.times.quantileOr(0.5, 0), came.times.quantileOr(0.95, 0), came.times.quantileOr(0.99, 0)
 	return l
 }
 
-// fromStore returns how many requests were answered from the store.
-func (t *tally) fromStore() int64 {
-	return t.requests[resultHit] + t.requests[resultStale] + t.requests[resultRevalidated]
+// ResultCount is the number of Results.
+const ResultCount = int(resultCount)
+
+// Step is what came to all requests between two Counts. Ratios and P95 are NaN where there was nothing that they could be of.
+type Step struct {
+	Results       [ResultCount]int64 // requests, in the order of Results
+	Classes       statusclass.Counts
+	Saved, Regret int64 // see Avoided
+	HitRatio      float64
+	ByteHitRatio  float64
+	P95           float64 // quantile of the time to the end of the answer, in seconds
 }
 
-// judged returns how many requests a hit ratio is of: all but errors.
-func (t *tally) judged() (n int64) {
+// Since returns what came to c since before.
+func (c *Counts) Since(before *Counts) Step {
+	t := c.all.since(&before.all.tally)
+	avoided := t.avoided()
+	return Step{
+		Results: t.requests, Classes: t.classes, Saved: avoided.Saved, Regret: avoided.Regret,
+		HitRatio:     float64(fromStore(&t.requests)) / float64(judged(&t.requests)),
+		ByteHitRatio: float64(fromStore(&t.bytes)) / float64(judged(&t.bytes)),
+		P95:          t.times.quantileOr(0.95, math.NaN()),
+	}
+}
+
+// since returns what came to t since before: requests, bytes, statuses, times, and of the fills what avoided has.
+func (t *tally) since(before *tally) (out tally) {
+	for i := range t.requests {
+		out.requests[i] = t.requests[i] - before.requests[i]
+		out.bytes[i] = t.bytes[i] - before.bytes[i]
+	}
+	out.classes, out.times = t.classes.Since(before.classes), t.times.since(&before.times)
+	a := t.avoided().since(before.avoided())
+	out.fills = Fills{Saved: a.Saved, SavedBytes: a.SavedBytes, Regret: a.Regret, RegretBytes: a.RegretBytes}
+	return out
+}
+
+// fromStore returns how much by result was answered from the store.
+func fromStore(by *[resultCount]int64) int64 {
+	return by[resultHit] + by[resultStale] + by[resultRevalidated]
+}
+
+// judged returns what a hit ratio is of: all but errors.
+func judged(by *[resultCount]int64) (n int64) {
 	for i := range resultError {
-		n += t.requests[i]
+		n += by[i]
 	}
 	return n
 }
@@ -125,15 +162,15 @@ func (t *times) since(before *times) (out times) {
 	return out
 }
 
-// quantile returns an estimate, in seconds, of the time that the share q did not exceed; 0 of none. It takes the times within a bucket as
+// quantileOr returns an estimate, in seconds, of the time that the share q did not exceed, none if there are no times. It takes the times within a bucket as
 // evenly spread, as histogram_quantile of Prometheus does. What took longer than the last bound is given as that.
-func (t *times) quantile(q float64) float64 {
+func (t *times) quantileOr(q, none float64) float64 {
 	var all int64
 	for _, n := range t {
 		all += n
 	}
 	if all <= 0 {
-		return 0
+		return none
 	}
 	rank, below, low := q*float64(all), int64(0), time.Duration(0)
 	for i, high := range bounds {

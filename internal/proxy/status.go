@@ -131,9 +131,8 @@ func (t *tally) status() RouteStatus {
 		s.Requests += t.requests[i]
 		s.ResponseBytes += t.bytes[i]
 	}
-	fromStore := func(by *[resultCount]int64) int64 { return by[resultHit] + by[resultStale] + by[resultRevalidated] }
-	s.HitRatio = ratio(fromStore(&t.requests), s.Requests-t.requests[resultError])
-	s.ByteHitRatio = ratio(fromStore(&t.bytes), s.ResponseBytes-t.bytes[resultError])
+	s.HitRatio = ratio(fromStore(&t.requests), judged(&t.requests))
+	s.ByteHitRatio = ratio(fromStore(&t.bytes), judged(&t.bytes))
 	return s
 }
 

@@ -65,6 +65,8 @@ type Options struct {
 	// Status returns the state of the proxy, in a form that encoding/json can
 	// encode. Nobody may change it afterwards.
 	Status func() any
+	// History returns what became of requests in the last hour, as columns, in a form as that of Status. Nil: no such path.
+	History func() any
 	// Purger answers /purge.
 	Purger Purger
 	// Lookup says what would happen to a request for url by method with these fields, in a form that encoding/json can
@@ -147,6 +149,9 @@ func (s *Server) newSite(o Options) (*site, error) {
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
 	routes[adminPage] = public("the dashboard, for browsers", o.Page)
 	routes["/status"] = read("the state of the proxy, in JSON", statusHandler(o.Status, o.Log))
+	if o.History != nil {
+		routes["/status/history"] = read("the last hour in steps of 10 s, in JSON, a column for each figure", statusHandler(o.History, o.Log))
+	}
 	routes["/events"] = read("the state of the proxy each second, as server-sent events", eventsHandler(s.subscribers, o.Status, o.Log))
 	routes["/purge"] = route{
 		methods: []string{http.MethodPost},
