@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"edgeproxy/internal/edge"
@@ -30,7 +31,7 @@ func classLines(b *strings.Builder, now *edge.Status) {
 	row := func(name string, r *proxy.RouteStatus) string {
 		cells := []string{name}
 		for _, class := range shown {
-			cells = append(cells, fmt.Sprint(r.Classes[class]))
+			cells = append(cells, strconv.FormatInt(r.Classes[class], 10))
 		}
 		return strings.Join(cells, "\t")
 	}

@@ -155,11 +155,8 @@ func (s *Status) originProblems() (found []Problem) {
 		if slices.ContainsFunc(o.Servers, func(v ServerStatus) bool { return v.State == balance.Up.String() }) {
 			continue
 		}
-		for _, v := range o.Servers {
-			if v.LastFailure != "" {
-				where += ", " + v.LastFailure
-				break
-			}
+		if i := slices.IndexFunc(o.Servers, func(v ServerStatus) bool { return v.LastFailure != "" }); i >= 0 {
+			where += ", " + o.Servers[i].LastFailure
 		}
 		found = append(found, Problem{
 			What:    fmt.Sprintf("0 of %d servers are up", len(o.Servers)),

@@ -220,7 +220,7 @@ const verdictEvery = 10
 func (d *Demo) report(ctx context.Context, began time.Time) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	drawn := ""
+	var s screen
 	for next := verdictEvery; ; {
 		select {
 		case <-ctx.Done():
@@ -234,24 +234,11 @@ func (d *Demo) report(ctx context.Context, began time.Time) error {
 		elapsed := time.Since(began)
 		seconds := int(elapsed / time.Second)
 		over := d.options.Seconds > 0 && seconds >= d.options.Seconds
-		text := ""
-		if d.options.Redraws {
-			text = erased(drawn)
-		}
-		counts = counts.since(d.warm)
-		now := seconds >= next || over
-		if now {
-			text += verdict(elapsed, counts)
+		due := seconds >= next || over
+		if due {
 			next = seconds - seconds%verdictEvery + verdictEvery
 		}
-		if now || d.options.Redraws {
-			drawn = bars(counts)
-			if d.options.Redraws {
-				drawn += "  the price: " + price(counts) + "\n"
-			}
-			text += drawn
-		}
-		if err := d.print(text); err != nil || over {
+		if err := d.print(s.next(d.options.Redraws, due, elapsed, counts.since(d.warm))); err != nil || over {
 			return err
 		}
 	}

@@ -78,6 +78,27 @@ func bar(share float64) string {
 	return text + strings.Repeat(" ", max(barWidth-(n+7)/8, 0))
 }
 
+// screen is what is drawn now, and drawn anew with the next counts.
+type screen struct{ drawn string }
+
+// next returns what to print: a verdict if it is due, and the bars, which redraws has in the place of those before.
+func (s *screen) next(redraws, due bool, elapsed time.Duration, p pair) (text string) {
+	if redraws {
+		text = erased(s.drawn)
+	}
+	if due {
+		text += verdict(elapsed, p)
+	}
+	if !redraws && !due {
+		return text
+	}
+	s.drawn = bars(p)
+	if redraws {
+		s.drawn += "  the price: " + price(p) + "\n"
+	}
+	return text + s.drawn
+}
+
 // erased moves the cursor to the beginning of what was drawn last, and erases it.
 func erased(drawn string) string {
 	if drawn == "" {
