@@ -33,7 +33,7 @@ type smoke struct {
 // smokes has one for each command by its name. Those that print what they can do, and want another word, are of bad usage alone.
 var smokes = map[string]smoke{
 	"serve":                 {"serve", exitUsage, "serve needs -c FILE or --origin URL"}, // the proxy that the others ask is served, too
-	"demo":                  {"demo --seconds 1", exitDone, "\nAfter 0:"},
+	"demo":                  {"demo --seconds 1 --warm-up 100ms", exitDone, "\nAfter 0:"},
 	"simulate":              {"simulate zipf:objects=100,requests=2000", exitDone, "second-hit"},
 	"size":                  {"size --keys 1000 --false-positive-rate 0.01", exitDone, "1000"},
 	"purge":                 {"purge --admin {admin} --url http://{host}/a", exitDone, "(objects: 1)"},

@@ -212,8 +212,11 @@ func (d *Demo) send(ctx context.Context, steady pace) error {
 	return nil
 }
 
-// verdictEvery is the time between two verdicts, in seconds.
-const verdictEvery = 10
+// The first verdict comes after so many seconds, the others at each verdictEvery.
+const (
+	firstVerdict = 2
+	verdictEvery = 10
+)
 
 // report prints the bars each second where they are drawn in place, and a verdict each ten seconds, with the bars elsewhere. A
 // second that nothing could be printed in, as with a stopped terminal, has none.
@@ -221,7 +224,7 @@ func (d *Demo) report(ctx context.Context, began time.Time) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	var s screen
-	for next := verdictEvery; ; {
+	for next := firstVerdict; ; {
 		select {
 		case <-ctx.Done():
 			return nil
