@@ -54,6 +54,7 @@ func TestInChromium(t *testing.T) {
 	run("a link from another site is followed", linked(b))
 	run("all forms show the token", formsShowToken(b))
 	run("the curves are of ten minutes", tenMinutes(b))
+	run("what came before is there at once", pastShown(b))
 	if *axe != "" {
 		run("everybody can use it", accessible(b))
 	}
@@ -230,7 +231,7 @@ func changing(b *testkit.Browser) func(*testing.T) {
 		}
 		tab.Click("#minutes-details summary") // 60 hits in the 6 seconds between
 		tab.Until(`document.querySelector("#minutes")?.innerText.includes("60\t100 %")`)
-		tab.Until(`document.querySelectorAll("canvas").length === 2`)
+		tab.Until(`document.querySelectorAll("canvas").length === 3`)
 	}
 }
 

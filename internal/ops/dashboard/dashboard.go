@@ -21,8 +21,10 @@ var (
 	limitsScript string
 	//go:embed tiles.js
 	tilesScript string
+	//go:embed past.js
+	pastScript string
 
-	script = strings.NewReplacer("  // {{limits}}\n", limitsScript, "  // {{tiles}}\n", tilesScript).Replace(mainScript)
+	script = strings.NewReplacer("  // {{limits}}\n", limitsScript, "  // {{tiles}}\n", tilesScript, "  // {{past}}\n", pastScript).Replace(mainScript)
 )
 
 // Handler answers GET and HEAD with the page. token says whether the listener wants the admin token: the page then asks the

@@ -226,7 +226,8 @@
 
   // The points of the curves. Where nothing came for a while the curves have a gap.
   const points = () => {
-    const all = history.samples, times = [], rates = [], ratios = [], byteRatios = [];
+    const all = history.samples;
+    const {times, rates, ratios, byteRatios} = pastPoints((all.at(-1)?.time ?? 0) - kept, all[0]?.time ?? 0);
     let from = 0;
     for (let i = 1; i < all.length; i++) {
       const late = all[i].time - all[i - 1].time > gap;
@@ -245,19 +246,20 @@
   const clock = (t) => new Date(t * 1000).toTimeString().slice(0, 5);
   const height = 220;
 
-  const chart = (id, names, format, top) => {
+  const newest = () => history.samples.at(-1)?.time ?? Date.now() / 1000;
+  const chart = (id, names, format, {top, back = kept, colours = ["--s0", "--s1"]} = {}) => {
     const target = byId(id);
     const axis = {stroke: () => css("--soft"), font: "12px system-ui, sans-serif", grid: {stroke: () => css("--grid"), width: 1}, ticks: {stroke: () => css("--grid"), width: 1}};
     return new uPlot({
       width: target.clientWidth, height: height - 30,
       scales: {
-        x: {time: true, range: () => { const end = history.samples.at(-1)?.time ?? Date.now() / 1000; return [end - kept, end]; }},
+        x: {time: true, range: () => [newest() - back, newest()]},
         y: {range: (u, min, max) => [0, top ?? Math.max(1, (max ?? 0) * 1.1)]},
       },
-      axes: [{...axis, space: 60, incrs: [60, 120, 300, 600], values: (u, splits) => splits.map(clock)}, {...axis, size: 56, values: (u, splits) => splits.map(format)}],
+      axes: [{...axis, space: 60, incrs: [60, 120, 300, 600, 900], values: (u, splits) => splits.map(clock)}, {...axis, size: 56, values: (u, splits) => splits.map(format)}],
       cursor: {drag: {x: false, y: false}},
       series: [{label: "time", value: (u, v) => v === null ? "–" : new Date(v * 1000).toTimeString().slice(0, 8)}, ...names.map((label, i) => ({
-        label, stroke: () => css("--s" + i), width: 2, dash: i === 0 ? [] : [6, 4], points: {show: false}, value: (u, v) => v === null || v === undefined ? "–" : format(v),
+        label, stroke: () => css(colours[i]), width: 2, dash: i === 0 ? [] : [6, 4], points: {show: false}, value: (u, v) => v === null || v === undefined ? "–" : format(v),
       }))],
     }, [[], ...names.map(() => [])], target);
   };
@@ -266,8 +268,9 @@
   const showCharts = () => {
     if (charts.length === 0) {
       charts = [
-        {plot: chart("ratio-plot", ["by requests", "by bytes"], ratio, 1), of: (p) => [p.times, p.ratios, p.byteRatios]},
+        {plot: chart("ratio-plot", ["by requests", "by bytes"], ratio, {top: 1}), of: (p) => [p.times, p.ratios, p.byteRatios]},
         {plot: chart("rate-plot", ["requests per second"], (v) => digits(v, 1)), of: (p) => [p.times, p.rates]},
+        {plot: chart("class-plot", classNames.map((name) => name === "none" ? "no answer" : name), (v) => digits(v, 1), {back: hour, colours: classColours}), of: classPoints},
       ];
     }
     const p = points();
@@ -300,6 +303,7 @@
   };
   byId("minutes-details").addEventListener("toggle", showMinutes);
 
+  // {{past}}
   // ---- What is shown, and how old it is ----
 
   let latest = null, came = 0, paused = false;
@@ -578,6 +582,7 @@
       const answer = await ask("/events", {signal: here.signal});
       link("live", "Live.");
       list();
+      recall();
       for await (const status of events(answer.body, alive)) {
         take(status);
         good();

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -84,7 +85,7 @@ func openWith(t *testing.T, token string, page http.Handler) *stand {
 	s := &stand{address: l.Addr().String(), status: sample(t), lists: map[string]any{"/top": decoded(t, "top"), "/requests": decoded(t, "requests")}}
 	s.options = admin.Options{
 		Address: s.address, Token: token, Page: page, Registry: prometheus.NewRegistry(),
-		Ready: func() (bool, string) { return true, "" }, Status: s.now, Purger: s, Lookup: s.lookup,
+		Ready: func() (bool, string) { return true, "" }, Status: s.now, History: func() any { return hourBefore(s.now()) }, Purger: s, Lookup: s.lookup,
 		Top: s.list("/top"), Requests: s.list("/requests"), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.server, err = admin.New(s.options); err != nil {
@@ -111,6 +112,42 @@ func (s *stand) now() any {
 	defer s.mu.Unlock()
 	text, _ := json.Marshal(s.status) // what was decoded can be encoded
 	return json.RawMessage(text)
+}
+
+// hourBefore is the last hour of a status: 9,000 responses in ten seconds, until all failed, four minutes ago.
+func hourBefore(status any) any {
+	var of struct {
+		Started time.Time `json:"started"`
+		Uptime  float64   `json:"uptime_seconds"`
+	}
+	text, _ := status.(json.RawMessage)
+	_ = json.Unmarshal(text, &of) // what was encoded can be decoded
+	const steps, failed = 360, 24
+	columns := map[string][]any{}
+	add := func(name string, value any) { columns[name] = append(columns[name], value) }
+	for i := range steps {
+		add("end", of.Started.Unix()+int64(of.Uptime)-10*int64(steps-1-i))
+		add("seconds", 10)
+		hits, errors, ratio := any(7000), any(0), any(0.7)
+		if i >= steps-failed {
+			hits, errors, ratio = 0, 9000, nil
+		}
+		add("hit", hits)
+		add("miss", 2000)
+		add("2xx", 9000)
+		add("5xx", errors)
+		if errors != any(0) {
+			columns["2xx"][i], columns["miss"][i] = 0, 0
+		}
+		add("none", 0)
+		add("hit_ratio", ratio)
+		add("error", errors)
+	}
+	return map[string]any{
+		"every_seconds": 10, "end": columns["end"], "seconds": columns["seconds"], "hit_ratio": columns["hit_ratio"], "byte_hit_ratio": columns["hit_ratio"],
+		"results":        map[string]any{"hit": columns["hit"], "miss": columns["miss"], "error": columns["error"]},
+		"status_classes": map[string]any{"2xx": columns["2xx"], "3xx": columns["none"], "4xx": columns["none"], "5xx": columns["5xx"], "none": columns["none"]},
+	}
 }
 
 // change changes the status.

@@ -61,6 +61,9 @@ func busy(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/{$}", Handler(false))
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(all[0]) })
+	mux.HandleFunc("/status/history", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(hourBefore(json.RawMessage(all[len(all)-1]))) // a client that has left has a failed test
+	})
 	for _, name := range []string{"top", "requests"} {
 		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+name+".json") })
 	}
