@@ -44,6 +44,11 @@ func accessible(b *testkit.Browser) func(*testing.T) {
 		show(tab, secret)
 		tab.Until(live)
 		s.answers(storedAnswer)
+		s.change(func(status map[string]any) {
+			status["requests"].(map[string]any)["totals"].(map[string]any)["lately"].(map[string]any)["error_ratio"] = 0.43
+			status["problems"] = []any{map[string]any{"what": "43.0 % of requests failed in the last minute", "where": "origin app"}}
+		})
+		tab.Until(`!document.querySelector("#problems").hidden`)
 		tab.Type("#lookup-url", "http://a/b")
 		tab.Press("Enter")
 		tab.Until(`document.querySelector("#lookup-said").innerText === "What is stored is stale."`)
