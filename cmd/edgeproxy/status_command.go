@@ -36,9 +36,10 @@ func statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [--watch] [--json] [--admin ADDRESS] [--token-file FILE]",
 		Short: "Show the state of a running proxy on one screen",
-		Long: "Ask the admin listener of a running proxy for its status, and print it as text: requests by\n" +
-			"result, writes avoided and their cost at the origin, tiers, the window, origins and their\n" +
-			"response times, limits reached, certificates, and why responses were not stored.\n\n" +
+		Long: "Ask the admin listener of a running proxy for its status, and print it as text: what is wrong\n" +
+			"first, requests by result and status, rates of the last minute, writes avoided and their cost\n" +
+			"at the origin, tiers, the window, origins and their response times, limits reached,\n" +
+			"certificates, and why responses were not stored.\n\n" +
 			"With --watch it prints a new screen each second, with the changes of that second, until Ctrl-C.",
 		Example: "  edgeproxy status\n  edgeproxy status --watch --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy status --json",
 		Args:    noArguments,
