@@ -151,10 +151,10 @@ func (s *Status) worstRoute() string {
 func (s *Status) originProblems() (found []Problem) {
 	for i := range s.Origins {
 		o := &s.Origins[i]
-		where := "origin " + o.Name
 		if slices.ContainsFunc(o.Servers, func(v ServerStatus) bool { return v.State == balance.Up.String() }) {
 			continue
 		}
+		where := "origin " + o.Name
 		if i := slices.IndexFunc(o.Servers, func(v ServerStatus) bool { return v.LastFailure != "" }); i >= 0 {
 			where += ", " + o.Servers[i].LastFailure
 		}
