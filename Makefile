@@ -233,6 +233,10 @@ soak-fair: ## attack the built binary, and print what an honest client gets mean
 deb: ## build the Debian package in .cache/deb: [VERSION=1.2.3] [ARCH=arm64]
 	@GO="$(GO)" VERSION="$(VERSION)" scripts/package.sh deb .cache/deb $(ARCH)
 
+.PHONY: module
+module: ## rename the module in go.mod and all imports, for go install by name: MODULE=example.com/team/edgeproxy
+	@scripts/module.sh "$(MODULE)"
+
 .PHONY: rpm
 rpm: ## build the RPM package in .cache/rpm: [VERSION=1.2.3] [ARCH=arm64]
 	@GO="$(GO)" VERSION="$(VERSION)" scripts/package.sh rpm .cache/rpm $(ARCH)
