@@ -12,39 +12,60 @@ import (
 	"edgeproxy/internal/ops/page"
 )
 
-// page returns the report as a self-contained page.
+// page returns the report as a self-contained page: the result first, then the curves, and last what the words mean.
 func (d *document) page() *page.Page {
 	m := curvePoints(d.tracks, d.Trace.Requests)
-	sections := []page.Section{d.policies(), d.clientsSection()}
+	sections := []page.Section{d.result()}
 	if len(d.Warnings) > 0 {
 		sections = append(sections, d.warnings())
 	}
+	sections = append(sections, d.policies(), d.clientsSection())
 	sections = append(sections, d.writeCurves(m)...)
 	sections = append(sections, d.hitCurves(m)...)
 	sections = append(sections, d.latencyCurve())
 	sections = append(sections, d.filterCurves(m)...)
-	sections = append(sections, d.originCurve(m), d.settings(), d.traceFacts())
+	sections = append(sections, d.originCurve(m), d.settings(), d.traceFacts(), d.meanings())
 	return &page.Page{Title: "edgeproxy load test: " + d.name, Lead: d.lead(), Sections: sections}
 }
 
+// lead says in one sentence what the most interesting policy saved, and what was done.
 func (d *document) lead() string {
-	always := &d.Results[0]
 	var text strings.Builder
+	always := &d.Results[0]
+	if i := slices.IndexFunc(d.Results, func(r result) bool { return r.Policy == policySecondHit }); i > 0 && always.Writes > 0 {
+		r := &d.Results[i]
+		fmt.Fprintf(&text, "%s wrote %s fewer bodies than always: %s instead of %s. Its hit ratio was %s, that of always %s.\n\n",
+			r.name(), percent(ratio(r.WritesAvoided, always.Writes)), humanize.Comma(r.Writes), humanize.Comma(always.Writes),
+			percent(r.HitRatio), percent(always.HitRatio))
+	}
 	fmt.Fprintf(&text, "%s requests for %s objects were sent once under each policy, %s a second, to a cache of %s (%s).",
 		humanize.Comma(d.Trace.Requests), humanize.Comma(d.Trace.Objects), humanize.Commaf(d.Run.Rate), size(d.Run.MaxBytes), d.Run.capacity)
-	for i := range d.Results[1:] {
-		r := &d.Results[i+1]
-		fmt.Fprintf(&text, "\n\n%s wrote %s bodies (%s), always %s (%s); its hit ratio was %s, that of always %s.",
-			r.name(), humanize.Comma(r.Writes), size(r.WriteBytes), humanize.Comma(always.Writes), size(always.WriteBytes),
-			percent(r.HitRatio), percent(always.HitRatio))
-		if r.StageBytes > 0 {
-			fmt.Fprintf(&text, " %s first sightings (%s) were written into its stage.", humanize.Comma(r.StageWrites), size(r.StageWriteBytes))
-		}
-	}
 	return text.String()
 }
 
+// result draws the writes of each policy.
+func (d *document) result() page.Section {
+	most := int64(1)
+	for i := range d.Results {
+		most = max(most, d.Results[i].Writes)
+	}
+	out := page.Section{Heading: "Bodies written"}
+	for i := range d.Results {
+		r := &d.Results[i]
+		out.Bars = append(out.Bars, page.Bar{
+			Name: r.name(), Share: ratio(r.Writes, most), Marked: r.Policy == policySecondHit,
+			Text: fmt.Sprintf("%s, %s; %s hits", humanize.Comma(r.Writes), size(r.WriteBytes), percent(r.HitRatio)),
+		})
+	}
+	return out
+}
+
 func (d *document) policies() page.Section {
+	return page.Section{Heading: "Policies", Table: d.table(d.innerColumns())}
+}
+
+// meanings says what the columns mean.
+func (d *document) meanings() page.Section {
 	text := "Avoided is what always wrote and this policy did not, in this run: the gain. More bytes from the origin than always are the price. " +
 		"Saved is the proxy's own estimate of the gain, which no second run is needed for: the responses held back less the regret, " +
 		"which are the fills of a key whose fill before was held back. A response that is held back and comes again is no saving."
@@ -59,7 +80,7 @@ func (d *document) policies() page.Section {
 		text += "\n\nTraffic Server stores in one file, over what it wrote longest ago. Its writes are those that its log calls finished; it counts no " +
 			"evictions and no regret."
 	}
-	return page.Section{Heading: "Policies", Text: text, Table: d.table(d.innerColumns())}
+	return page.Section{Heading: "What the columns mean", Text: text}
 }
 
 // clientsSection has the columns of origin and clients in a table of their own: one table of all columns would be too wide.

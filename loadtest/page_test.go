@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/lab/trace"
+	"github.com/google/go-cmp/cmp"
+
 	"edgeproxy/internal/ops/page"
 	"edgeproxy/internal/test/testkit"
 )
@@ -113,12 +115,30 @@ func TestPageTellsTheRunInWords(t *testing.T) {
 	d.Warnings = []string{"always: <b>something</b> is odd"}
 	document := written(t, d.page())
 	for _, want := range []string{
-		"edgeproxy load test: x.tr", "second-hit wrote 400 bodies", "always: &lt;b&gt;something&lt;/b&gt; is odd", "every 30m0s; 2 generations",
-		"4 during the run, 2ms each", "nginx stores in files", "<dt>max-age from the origin</dt><dd>24h</dd>", "131,072 B", "33.33%", "512 first sightings (",
+		"edgeproxy load test: x.tr", "second-hit wrote 66.67% fewer bodies than always: 400 instead of 1,200.", "always: &lt;b&gt;something&lt;/b&gt; is odd", "every 30m0s; 2 generations",
+		"4 during the run, 2ms each", "nginx stores in files", "<dt>max-age from the origin</dt><dd>24h</dd>", "131,072 B", "33.33%",
 	} {
 		if !strings.Contains(document, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// The page began with definitions and tables, and the result had to be looked for.
+func TestTheResultWasBelowTheDefinitions(t *testing.T) {
+	sections := reported(t).page().Sections
+	first, last := sections[0], sections[len(sections)-1]
+	if last.Heading != "What the columns mean" {
+		t.Errorf("the last section is %q", last.Heading)
+	}
+	want := []page.Bar{
+		{Name: "always", Share: 1}, {Name: "second-hit", Share: 1. / 3, Marked: true}, {Name: "nginx-min-uses-2", Share: 0.3},
+	}
+	for i := range first.Bars {
+		first.Bars[i].Text = ""
+	}
+	if diff := cmp.Diff(want, first.Bars); diff != "" {
+		t.Errorf("bars (-want +got):\n%s", diff)
 	}
 }
 

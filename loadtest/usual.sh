@@ -10,7 +10,7 @@
 #   loadtest/usual.sh [FOLDER] [FLAG...]
 #
 # FOLDER holds the traces; without it, TRACES says where, relative to the
-# repository. The flags go to the driver.
+# repository. Without either it replays generated requests, so that it runs from a clone alone. The flags go to the driver.
 #   LIMIT     use only the first LIMIT lines of each trace (a quick check)
 #   CAPACITY  default 5%; with LIMIT 20%, as the start of a trace is small
 #   DISK      a disk behind the memory, such as 10%; CAPACITY is 1% then by default
@@ -24,19 +24,23 @@
 set -eu
 
 repo=$(cd "$(dirname "$0")/.." && pwd)
+given=${TRACES:-}
 TRACES=${TRACES:-../shared/traces}
 case ${1:-} in
 '' | -*) cd "$repo" ;;
 *)
-	TRACES=$1
+	TRACES=$1 given=$1
 	shift
 	;;
 esac
-if [ ! -d "$TRACES" ]; then
+if [ -d "$TRACES" ]; then
+	TRACES=$(cd "$TRACES" && pwd)
+elif [ -n "$given" ] || [ -n "${DISK:-}" ]; then
 	echo "usual.sh: no folder $TRACES: give the folder with the traces as argument, or set TRACES" >&2
 	exit 2
+else
+	TRACES= # generated requests
 fi
-TRACES=$(cd "$TRACES" && pwd)
 LIMIT=${LIMIT:-0}
 if [ "$LIMIT" -gt 0 ]; then
 	CAPACITY=${CAPACITY:-20%}
@@ -67,6 +71,14 @@ go build -o "$tmp/loadtest" ./loadtest
 replay() {
 	trace=$1
 	shift
+	case $trace in
+	zipf:*)
+		# shellcheck disable=SC2086 # flags, a word each
+		"$tmp/loadtest" --trace "$trace" --edgeproxy "$tmp/edgeproxy" --policies "$policies" --capacity "$CAPACITY" --limit "$LIMIT" --baselines "$BASELINES" \
+			--runs "${RUNS:-1}" ${REPORTS:+--json-file "$REPORTS/zipf.json"} ${HTML:+--html "$HTML/zipf.html"} "$@"
+		return
+		;;
+	esac
 	file=${trace#popularity:}
 	rest=${file#"${file%%,*}"}
 	file=${file%%,*}
@@ -85,7 +97,8 @@ replay() {
 		${HTML:+--html "$HTML/$name.html"} "$@"
 }
 
-traces="adaptsize.tr nasa-1995-08-01.tsv apache-combined-2015.log"
+traces=zipf:requests=60000
+[ -z "$TRACES" ] || traces="adaptsize.tr nasa-1995-08-01.tsv apache-combined-2015.log"
 if [ -n "${DISK:-}" ]; then
 	model=popularity:akamai-tc-popularity.txt,objects=${OBJECTS:-25000}
 	traces="adaptsize.tr $model,arrivals=even $model,arrivals=bursty"

@@ -22,6 +22,9 @@ func (r *policyRun) judge(o *origin, e proxy) {
 	if n := r.counts.passed; n > 0 {
 		warn("%s bypassed the cache for %d requests, though all objects are storable", r.server, n)
 	}
+	if n := r.counts.knownEvictions(); r.setting.policy == policyAlways && n != nil && *n == 0 {
+		warn("the cache never filled: nothing was evicted, so this run cannot show the gain; --capacity makes it smaller")
+	}
 	if r.tally.errors > 0 {
 		warn("%d responses failed, the first: %s", r.tally.errors, r.tally.samples[0])
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"edgeproxy/internal/ops/page"
 )
 
@@ -14,10 +16,10 @@ const maxCurves = 8
 // Page returns the report as a page of one file; name is what the requests were
 // read from.
 func (r *Report) Page(name string) *page.Page {
-	out := &page.Page{Title: "edgeproxy simulate: " + name, Lead: r.facts() + "." + r.notice() + "\n\n" + r.legend()}
+	out := &page.Page{Title: "edgeproxy simulate: " + name, Lead: r.facts() + "." + r.notice()}
 	for _, a := range r.Advice {
 		out.Sections = append(out.Sections, page.Section{
-			Heading: "Recommended at " + sizes(a.CapacityBytes, a.DiskBytes), Text: a.Why, Code: a.YAML,
+			Heading: "Recommended at " + sizes(a.CapacityBytes, a.DiskBytes), Text: a.Why, Code: a.YAML, Bars: r.bars(&a),
 		})
 	}
 	for _, u := range r.Unadvised {
@@ -28,7 +30,28 @@ func (r *Report) Page(name string) *page.Page {
 	for i := range r.Groups {
 		out.Sections = append(out.Sections, r.section(&r.Groups[i], columns))
 	}
+	out.Sections = append(out.Sections, page.Section{Heading: "What the columns mean", Text: r.legend()})
 	return out
+}
+
+// bars draws the writes of what a recommends, and of always.
+func (r *Report) bars(a *Advice) []page.Bar {
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if g.CapacityBytes != a.CapacityBytes || g.DiskBytes != a.DiskBytes || !slices.ContainsFunc(g.Results, func(x Result) bool { return x.Recommended }) {
+			continue
+		}
+		always := &g.Results[0]
+		most := max(always.Writes, a.Result.Writes, 1)
+		bar := func(name string, x *Result, marked bool) page.Bar {
+			return page.Bar{
+				Name: name, Share: float64(x.Writes) / float64(most), Marked: marked,
+				Text: fmt.Sprintf("%s writes; %.1f %% hits", humanize.Comma(x.Writes), 100*x.HitRatio),
+			}
+		}
+		return []page.Bar{bar("always", always, false), bar("recommended", &a.Result, true)}
+	}
+	return nil
 }
 
 // section shows the settings of one group, drawn and as a table.

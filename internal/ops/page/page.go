@@ -29,6 +29,7 @@ type Section struct {
 	Heading string
 	Text    string
 	Facts   []Fact
+	Bars    []Bar
 	Chart   *Chart
 	Table   *Table
 	Code    string // shown as it is, in a type of even width
@@ -37,6 +38,18 @@ type Section struct {
 // Fact is one named figure, with its unit written out: {"memory", "12 MiB"}.
 type Fact struct {
 	Name, Value string
+}
+
+// Bar is one of several amounts that are drawn below one another, to be compared at a glance.
+type Bar struct {
+	// Name is what has the amount, Text the amount with its unit, and what else is to stand beside the bar.
+	Name, Text string
+
+	// Share is the bar's length as a share of the longest possible one, 0 to 1.
+	Share float64
+
+	// Marked bars stand out.
+	Marked bool
 }
 
 // Table is rows of text under named columns.
@@ -95,6 +108,11 @@ func (p *Page) check() error {
 }
 
 func (s *Section) check() error {
+	for _, b := range s.Bars {
+		if !(b.Share >= 0 && b.Share <= 1) { // also if it is no number
+			return fmt.Errorf("bar %q: a share of %v, must be 0 to 1", b.Name, b.Share)
+		}
+	}
 	if s.Chart != nil {
 		if err := s.Chart.check(); err != nil {
 			return fmt.Errorf("chart %q: %w", s.Chart.Title, err)

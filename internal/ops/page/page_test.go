@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"html"
+	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -221,5 +222,26 @@ func TestTableWithoutCaptionTakesTheHeading(t *testing.T) {
 	}
 	if p.Sections[0].Table.Caption != "" {
 		t.Error("Write has changed the page")
+	}
+}
+
+func TestBarsAreDrawnAsLongAsTheirShare(t *testing.T) {
+	var out bytes.Buffer
+	p := &Page{Title: "A", Sections: []Section{{Heading: "B", Bars: []Bar{
+		{Name: "<always>", Text: "43,370 writes", Share: 1}, {Name: "edgeproxy", Text: "5,512 writes", Share: 0.12709, Marked: true},
+	}}}}
+	if err := p.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<li><span>&lt;always&gt;</span>`, `<rect width="100.00" height="10"/>`, `<li class="marked"><span>edgeproxy</span>`, `<rect width="12.71"`, `<span>5,512 writes</span>`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in %s", want, out.String())
+		}
+	}
+	for _, bad := range []float64{-0.1, 1.1, math.NaN()} {
+		p.Sections[0].Bars[1].Share = bad
+		if err := p.Write(io.Discard); err == nil || !strings.Contains(err.Error(), `bar "edgeproxy"`) {
+			t.Errorf("%v: got %v", bad, err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -41,9 +42,24 @@ type section struct {
 	Heading string
 	Text    []string
 	Facts   []Fact
+	Bars    []bar
 	Figure  *figure
 	Table   *tableView
 	Code    string
+}
+
+// bar is a Bar with its length in the template's coordinates, 0 to 100.
+type bar struct {
+	Bar
+
+	Length string
+}
+
+func barsOf(bars []Bar) (out []bar) {
+	for _, b := range bars {
+		out = append(out, bar{Bar: b, Length: strconv.FormatFloat(100*b.Share, 'f', 2, 64)})
+	}
+	return out
 }
 
 // figure is a chart. Grid is nil where there is no point to draw.
@@ -102,7 +118,7 @@ func documentOf(p *Page) document {
 }
 
 func sectionOf(s *Section, id string) section {
-	out := section{ID: id, Heading: s.Heading, Text: paragraphs(s.Text), Facts: s.Facts, Code: s.Code}
+	out := section{ID: id, Heading: s.Heading, Text: paragraphs(s.Text), Facts: s.Facts, Bars: barsOf(s.Bars), Code: s.Code}
 	if s.Chart != nil {
 		g, t := gridOf(s.Chart)
 		t.Caption = s.Chart.Title
