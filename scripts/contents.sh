@@ -22,7 +22,7 @@ for part in systemd prometheus grafana helm; do
 	cp -R "packaging/$part" "$to/packaging/"
 done
 "$runs" man "$to/man"
-gzip -9n "$to"/man/*.1
+gzip -9n "$to"/man/*.[15]
 "$runs" completion bash >"$to/completions/edgeproxy"
 "$runs" completion zsh >"$to/completions/_edgeproxy"
 "$runs" completion fish >"$to/completions/edgeproxy.fish"

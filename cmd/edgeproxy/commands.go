@@ -37,6 +37,7 @@ func commandTree() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "edgeproxy",
 		Short:         "A caching reverse proxy that stores on the second request",
+		Example:       "  edgeproxy demo\n  edgeproxy config init > edge.yaml\n  edgeproxy serve -c edge.yaml\n  source <(edgeproxy completion bash)    # or zsh, fish",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       versionName(), // makes cobra add --version

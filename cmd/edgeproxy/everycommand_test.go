@@ -96,6 +96,9 @@ func TestEveryCommandHasASmoke(t *testing.T) {
 	if pages, err := filepath.Glob(filepath.Join(p.of["{dir}"], "*.1")); err != nil || len(pages) != want {
 		t.Errorf("got %d pages of the manual, want %d: %v", len(pages), want, err)
 	}
+	if page, err := os.ReadFile(filepath.Join(p.of["{dir}"], "edgeproxy.yaml.5")); err != nil || !strings.Contains(string(page), "rotate_every: ") {
+		t.Errorf("the manual page of the file: %v, and lacks settings: %.200s", err, page)
+	}
 	p.end()
 	for line := range strings.Lines(p.stderr.String()) {
 		if strings.Contains(line, `"WARN"`) || strings.Contains(line, `"ERROR"`) {

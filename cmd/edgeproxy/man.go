@@ -9,14 +9,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
 )
 
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
-		Short: "Write the manual pages of all commands into a folder",
-		Long: "Write the manual pages of all commands into a folder, which is created if needed:\n" +
-			"edgeproxy.1 and one for each command, made from what --help says.",
+		Short: "Write the manual pages of all commands and of the configuration file into a folder",
+		Long: "Write the manual pages into a folder, which is created if needed: edgeproxy.1 and one\n" +
+			"for each command, made from what --help says, and edgeproxy.yaml.5 with every setting.",
 		Example: "  edgeproxy man /usr/local/share/man/man1",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -26,6 +28,9 @@ func manCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return fmt.Errorf("man: %w", err)
+			}
+			if err := os.WriteFile(filepath.Join(args[0], "edgeproxy.yaml.5"), []byte(filePage()), 0o644); err != nil {
 				return fmt.Errorf("man: %w", err)
 			}
 			return writePages(cmd.Root(), args[0])
@@ -71,6 +76,20 @@ func manPage(c *cobra.Command) string {
 	return b.String()
 }
 
+// filePage returns the manual page of the configuration file.
+func filePage() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH EDGEPROXY.YAML 5 \"\" \"edgeproxy %s\" \"File Formats\"\n", roff(versionName()))
+	fmt.Fprintf(&b, ".SH NAME\nedgeproxy.yaml \\- %s\n", roff("the configuration file of edgeproxy"))
+	section(&b, "DESCRIPTION", "The file is YAML. Only origins has to be there. Sizes take B, KB, KiB, MB, MiB, GB and\n"+
+		"GiB; durations need a unit (ms, s, m, h, d, w). ${VAR} and ${VAR:-default} are expanded\n"+
+		"in values. An unknown key is an error. edgeproxy check -c FILE reports all mistakes.")
+	section(&b, "SETTINGS", strings.TrimRight(config.Reference(), "\n"))
+	section(&b, "FILES", "/etc/edgeproxy/edgeproxy.yaml")
+	section(&b, "SEE ALSO", "edgeproxy(1), edgeproxy-check(1), edgeproxy-config(1)\n/usr/share/doc/edgeproxy/docs/settings.md")
+	return b.String()
+}
+
 // section writes a section with unfilled lines. It writes nothing if text is empty.
 func section(b *strings.Builder, title, text string) {
 	if text == "" {
@@ -97,7 +116,7 @@ func seeAlso(c *cobra.Command) string {
 	if c.HasParent() {
 		return strings.ReplaceAll(c.Parent().CommandPath(), " ", "-") + "(1)"
 	}
-	return "/usr/share/doc/edgeproxy/docs/operating.md and settings.md"
+	return "edgeproxy.yaml(5), /usr/share/doc/edgeproxy/docs/operating.md and settings.md"
 }
 
 // roff escapes text for roff.

@@ -55,7 +55,7 @@ func checkContents(t *testing.T, top string) {
 	t.Helper()
 	for _, file := range []string{
 		"bin/edgeproxy", "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/operating.md", "docs/operating/failures.md", "docs/settings.md", "config/edgeproxy.yaml", "config/starter.yaml",
-		"man/edgeproxy.1.gz", "man/edgeproxy-serve.1.gz", "completions/edgeproxy", "completions/_edgeproxy", "completions/edgeproxy.fish", "packaging/systemd/edgeproxy.service",
+		"man/edgeproxy.1.gz", "man/edgeproxy.yaml.5.gz", "man/edgeproxy-serve.1.gz", "completions/edgeproxy", "completions/_edgeproxy", "completions/edgeproxy.fish", "packaging/systemd/edgeproxy.service",
 		"packaging/systemd/edgeproxy.socket", "packaging/prometheus/edgeproxy.rules.yaml", "packaging/grafana/edgeproxy.json", "packaging/helm/edgeproxy/Chart.yaml",
 	} {
 		if info, err := os.Stat(filepath.Join(top, file)); err != nil || info.Size() == 0 {

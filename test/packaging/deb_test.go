@@ -79,7 +79,7 @@ func TestTheDebianPackage(t *testing.T) {
 
 	installed := func(path string) string { return filepath.Join(top, path) }
 	for _, file := range []string{
-		"usr/lib/systemd/system/edgeproxy.service", "usr/lib/systemd/system/edgeproxy.socket", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/man/man1/edgeproxy-serve.1.gz",
+		"usr/lib/systemd/system/edgeproxy.service", "usr/lib/systemd/system/edgeproxy.socket", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/man/man5/edgeproxy.yaml.5.gz", "usr/share/man/man1/edgeproxy-serve.1.gz",
 		"usr/share/bash-completion/completions/edgeproxy", "usr/share/zsh/vendor-completions/_edgeproxy", "usr/share/fish/vendor_completions.d/edgeproxy.fish",
 		"usr/share/edgeproxy/prometheus/edgeproxy.rules.yaml", "usr/share/edgeproxy/grafana/edgeproxy.json", "usr/share/edgeproxy/helm/edgeproxy/Chart.yaml", "usr/share/doc/edgeproxy/README.md",
 		"usr/share/doc/edgeproxy/docs/operating.md", "usr/share/doc/edgeproxy/docs/operating/failures.md", "usr/share/doc/edgeproxy/docs/first-hour.md", "usr/share/doc/edgeproxy/copyright",

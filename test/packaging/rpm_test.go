@@ -67,7 +67,7 @@ func TestTheRPMPackage(t *testing.T) {
 	top := t.TempDir()
 	ask("--root", top, "--nodeps", "--noscripts", "-i", path)
 	for _, file := range []string{
-		"usr/lib/systemd/system/edgeproxy.service", "usr/share/edgeproxy/systemd/edgeproxy.service", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/zsh/site-functions/_edgeproxy",
+		"usr/lib/systemd/system/edgeproxy.service", "usr/share/edgeproxy/systemd/edgeproxy.service", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/man/man5/edgeproxy.yaml.5.gz", "usr/share/zsh/site-functions/_edgeproxy",
 		"usr/share/doc/edgeproxy/docs/first-hour.md", "usr/share/doc/edgeproxy/SECURITY.md", "usr/share/doc/edgeproxy/copyright", "etc/logrotate.d/edgeproxy",
 	} {
 		if info, err := os.Stat(filepath.Join(top, file)); err != nil || info.Size() == 0 {
