@@ -38,6 +38,7 @@
       setText(byId("past-said"), "");
       if (paused) return;
       showCharts();
+      showSparks();
       if (byId("past-details").open) showPast();
     } catch (fault) { // what is refused, or cannot be reached, the stream tells
       if (!(fault instanceof Refused) && fault.name !== "TypeError" && fault.name !== "TimeoutError") setText(byId("past-said"), `The listener says: ${fault.message}.`);

@@ -24,6 +24,8 @@ func pastShown(b *testkit.Browser) func(*testing.T) {
 		tab := open(t, "").watch(t, b)
 		tab.Call("Emulation.setTimezoneOverride", map[string]any{"timezoneId": "UTC"}, nil)
 		tab.Until(`document.querySelectorAll("canvas").length === 3`)
+		// All but the hit ratio, which nothing has while all requests fail.
+		tab.Until(`[...document.querySelectorAll("#tiles polyline")].filter((line) => line.points.length === 360).length === 5`)
 		tab.Click("#past-details summary")
 		tab.Until(`document.querySelector("#past").rows.length === 61`)
 		var rows []string

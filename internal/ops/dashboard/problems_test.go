@@ -69,15 +69,15 @@ func tilesShown(b *testkit.Browser) func(*testing.T) {
 		t.Helper()
 		s := open(t, "")
 		tab := s.watch(t, b)
-		const want = "requests per second\n882.2\nhit ratio of the last minute\n80.1 %\nerrors of the last minute\n0.0036 %\n" +
-			"writes avoided in the last hour\n8,211 for 1,203 fetches more\nfrom origins\n11.3 Mbit/s\n95 % of responses within\n87.4 ms"
+		const want = "requests a second\n882.2\nhit ratio, last minute\n80.1 %\nerrors, last minute\n0.0036 %\n" +
+			"writes avoided, last hour\n8,211 for 1,203 fetches more\nfrom origins\n11.3 Mbit/s\n95 % of responses within\n87.4 ms"
 		if got := tab.Text("#tiles"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		s.change(func(status map[string]any) {
 			status["requests"].(map[string]any)["totals"].(map[string]any)["lately"] = map[string]any{"requests": 0, "requests_per_second": 0, "hit_ratio": 0, "error_ratio": 0, "p95_seconds": 0, "origin_bytes_per_second": 0}
 		})
-		tab.Until(`document.querySelector("#tiles").innerText.startsWith("requests per second\n0\nhit ratio of the last minute\n–\n")`)
+		tab.Until(`document.querySelector("#tiles").innerText.startsWith("requests a second\n0\nhit ratio, last minute\n–\n")`)
 		if got := tab.Text("#tiles"); !strings.HasSuffix(got, "within\n–") {
 			t.Errorf("without requests: got %q", got)
 		}

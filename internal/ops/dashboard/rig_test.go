@@ -7,6 +7,7 @@ import (
 	"flag"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -85,7 +86,7 @@ func openWith(t *testing.T, token string, page http.Handler) *stand {
 	s := &stand{address: l.Addr().String(), status: sample(t), lists: map[string]any{"/top": decoded(t, "top"), "/requests": decoded(t, "requests")}}
 	s.options = admin.Options{
 		Address: s.address, Token: token, Page: page, Registry: prometheus.NewRegistry(),
-		Ready: func() (bool, string) { return true, "" }, Status: s.now, History: func() any { return hourBefore(s.now()) }, Purger: s, Lookup: s.lookup,
+		Ready: func() (bool, string) { return true, "" }, Status: s.now, History: func() any { return hourBefore(s.now(), 24) }, Purger: s, Lookup: s.lookup,
 		Top: s.list("/top"), Requests: s.list("/requests"), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.server, err = admin.New(s.options); err != nil {
@@ -114,15 +115,15 @@ func (s *stand) now() any {
 	return json.RawMessage(text)
 }
 
-// hourBefore is the last hour of a status: 9,000 responses in ten seconds, until all failed, four minutes ago.
-func hourBefore(status any) any {
+// hourBefore is the last hour of a status: 9,000 responses in ten seconds. All failed in the last steps, so many.
+func hourBefore(status any, failed int) any {
 	var of struct {
 		Started time.Time `json:"started"`
 		Uptime  float64   `json:"uptime_seconds"`
 	}
 	text, _ := status.(json.RawMessage)
 	_ = json.Unmarshal(text, &of) // what was encoded can be decoded
-	const steps, failed = 360, 24
+	const steps = 360
 	columns := map[string][]any{}
 	add := func(name string, value any) { columns[name] = append(columns[name], value) }
 	for i := range steps {
@@ -142,9 +143,14 @@ func hourBefore(status any) any {
 		add("none", 0)
 		add("hit_ratio", ratio)
 		add("error", errors)
+		wave := 1 + math.Sin(float64(i)/20)/3
+		add("saved", int(23*wave))
+		add("origin_bytes", int(14e6*wave))
+		add("p95_seconds", 0.08*wave)
 	}
 	return map[string]any{
 		"every_seconds": 10, "end": columns["end"], "seconds": columns["seconds"], "hit_ratio": columns["hit_ratio"], "byte_hit_ratio": columns["hit_ratio"],
+		"errors": columns["error"], "saved": columns["saved"], "regret": columns["none"], "origin_bytes": columns["origin_bytes"], "p95_seconds": columns["p95_seconds"],
 		"results":        map[string]any{"hit": columns["hit"], "miss": columns["miss"], "error": columns["error"]},
 		"status_classes": map[string]any{"2xx": columns["2xx"], "3xx": columns["none"], "4xx": columns["none"], "5xx": columns["5xx"], "none": columns["none"]},
 	}

@@ -62,7 +62,7 @@ func busy(t *testing.T) *httptest.Server {
 	mux.Handle("/{$}", Handler(false))
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(all[0]) })
 	mux.HandleFunc("/status/history", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(hourBefore(json.RawMessage(all[len(all)-1]))) // a client that has left has a failed test
+		_ = json.NewEncoder(w).Encode(hourBefore(json.RawMessage(all[len(all)-1]), 0)) // a client that has left has a failed test
 	})
 	for _, name := range []string{"top", "requests"} {
 		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+name+".json") })
@@ -93,6 +93,7 @@ func tenMinutes(b *testkit.Browser) func(*testing.T) {
 		tab.Click("#minutes-details summary")
 		tab.Until(`document.querySelector("#minutes").rows.length === 11`)
 		tab.Click("#minutes-details summary")
+		tab.Until(`[...document.querySelectorAll("#tiles polyline")].filter((line) => line.points.length === 360).length === 6`)
 		keepShot(t, "dashboard", tab.Screenshot(desk, 900))
 		tab.Dark(true)
 		tab.Until(`matchMedia("(prefers-color-scheme: dark)").matches`)
