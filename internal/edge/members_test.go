@@ -77,7 +77,7 @@ func startNamed(t *testing.T, names *testkit.NameServer, settings string) *named
 		calls: origin.NewMetrics(nil), dialer: dial.New(dial.Options{NameServer: names.Address}),
 	}
 	t.Cleanup(e.dialer.Close)
-	if n.Origin, err = e.newOrigin(c, &c.Origins[0]); err != nil {
+	if n.Origin, err = e.newOrigin(c, &c.Origins[0], nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)

@@ -43,7 +43,7 @@ func (og *originSide) buildOrigins(c *config.Config, before []liveOrigin) (origi
 			origins = append(origins, same)
 			continue
 		}
-		if o.origin, err = og.newOrigin(c, &c.Origins[i]); err != nil {
+		if o.origin, err = og.newOrigin(c, &c.Origins[i], named[o.config.Name].origin); err != nil {
 			closeOrigins(origins, before)
 			return nil, err
 		}
@@ -52,7 +52,8 @@ func (og *originSide) buildOrigins(c *config.Config, before []liveOrigin) (origi
 	return origins, nil
 }
 
-func (og *originSide) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, error) {
+// newOrigin builds the origin o. before is the one of the same name that it takes the place of, or nil.
+func (og *originSide) newOrigin(c *config.Config, o *config.Origin, before *origin.Origin) (*origin.Origin, error) {
 	options, err := originOptions(c, o)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (og *originSide) newOrigin(c *config.Config, o *config.Origin) (*origin.Ori
 	}
 	options.OriginShare = og.config.Limits.OriginShare // not live: the value of the start
 	options.Metrics, options.Panics, options.Dial, options.DialFailed = og.calls, og.panics, og.dialer.Dial, og.dialer.Failed
-	options.Watch = og.dialer.Watch
+	options.Watch, options.Before = og.dialer.Watch, before
 	options.OnChange = func(change origin.Change) { og.serverChanged(o.Name, change) }
 	return origin.New(options)
 }

@@ -60,13 +60,13 @@ func TestResponsesAreCountedByServerAndClass(t *testing.T) {
 
 // A client that leaves is no fault of the server.
 func TestTheCallersEndIsNoMissingAnswer(t *testing.T) {
-	s := &server{}
+	s := &server{classes: new(classCounts)}
 	for _, kind := range []Kind{Canceled, BadRequest, Overload, Unsupported, Fault} {
 		s.countLocked(&tried{failure: &Error{Kind: kind}})
 	}
 	s.countLocked(&tried{failure: &Error{Kind: Cut}, stale: true})
-	if s.classes != (statusclass.Counts{}) || s.failure != nil {
-		t.Errorf("got %v and %v, want nothing", s.classes, s.failure)
+	if s.classes.counts() != (statusclass.Counts{}) || s.failure != nil {
+		t.Errorf("got %v and %v, want nothing", s.classes.counts(), s.failure)
 	}
 }
 
@@ -92,3 +92,24 @@ type timeoutError struct{}
 
 func (timeoutError) Error() string { return "i/o timeout" }
 func (timeoutError) Timeout() bool { return true }
+
+// A reload that changed a setting of an origin began the counts of its servers anew, and lost those of requests under way.
+func TestAReloadLostTheCountsOfServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before, _ := startCluster(t, Options{}, closingWith("200"), closingWith("503"))
+		for range 4 {
+			_, _, _ = fetch(before, get("/"))
+		}
+		after, _ := startCluster(t, Options{Before: before}, closingWith("404"), closingWith("404"), closingWith("200"))
+		for range 3 {
+			_, _, _ = fetch(after, get("/"))
+		}
+		_, _, _ = fetch(before, get("/")) // one that is still under way
+		want := []statusclass.Counts{{2: 3, 4: 1}, {4: 1, 5: 2}, {2: 1}}
+		for i, s := range after.Stats(time.Now()).Servers {
+			if s.Classes != want[i] {
+				t.Errorf("%s: got %v, want %v", s.Address, s.Classes, want[i])
+			}
+		}
+	})
+}

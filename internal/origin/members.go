@@ -68,7 +68,7 @@ func (o *Origin) setMembers(source int, members []Member, failure error) {
 
 // member returns a server for m.
 func (o *Origin) member(source int, m Member) *server {
-	s := &server{Server: o.options.Servers[source], source: source, name: m.Name, limit: o.options.MaxConnections}
+	s := &server{Server: o.options.Servers[source], source: source, name: m.Name, limit: o.options.MaxConnections, classes: o.before.take(m.Name)}
 	s.Address, s.Authority = m.Address, s.authority()
 	if s.TLS != nil {
 		s.TLS = s.TLS.Clone()

@@ -88,6 +88,8 @@ type Options struct {
 	TLS     *tls.Config
 	// Servers are those to choose from, by Balance.
 	Servers []Server
+	// Before is the Origin that this one takes the place of, in use until then: servers of the same name go on with its counts. Nil: there is none.
+	Before *Origin
 	// Panics notes panics that end a request or a health check; nil notes none.
 	Panics *rescue.Counter
 	// OnChange is told when a server is taken out or brought back. It is called

@@ -16,6 +16,7 @@ type Origin struct {
 	metrics *originMetrics
 	pool    *pool
 	checks  *checks  // nil: none
+	before  *legacy  // what servers go on with
 	follows []func() // each ends a Follow
 
 	beside sync.Mutex // is held to start and to end what goes on for a server beside requests
@@ -74,7 +75,9 @@ func New(options Options) (*Origin, error) {
 	}
 	options.setDefaults()
 	metrics := options.Metrics.of(options.Name)
-	o := &Origin{options: options, metrics: metrics, pool: newPool(&options, metrics)}
+	before := legacyOf(options.Before)
+	options.Before = nil // it may go
+	o := &Origin{options: options, metrics: metrics, before: before, pool: newPool(&options, metrics, before)}
 	o.checks = newChecks(o)
 	for _, s := range o.pool.servers {
 		o.prepare(s)

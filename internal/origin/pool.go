@@ -46,7 +46,7 @@ type pool struct {
 	sweeping sync.WaitGroup
 }
 
-func newPool(o *Options, m *originMetrics) *pool {
+func newPool(o *Options, m *originMetrics, before *legacy) *pool {
 	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, unknown: map[int]error{}, shares: client.NewShares(client.Part(o.OriginShare))}
 	p.balancer = balance.New(balance.Options{
 		Policy: o.Balance, Ejection: o.Ejection, Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
@@ -56,7 +56,7 @@ func newPool(o *Options, m *originMetrics) *pool {
 		if s.Follow != nil {
 			p.unknown[i] = nil
 		} else {
-			all = append(all, &server{Server: s, source: i, tier: tierOf(s, 0), limit: o.MaxConnections})
+			all = append(all, &server{Server: s, source: i, tier: tierOf(s, 0), limit: o.MaxConnections, classes: before.take(s.Address)})
 		}
 	}
 	p.setLocked(all, nil)

@@ -43,9 +43,9 @@ func (p *pool) report(s slot, t *tried, r *Request) (Change, bool) {
 func (s *server) countLocked(t *tried) {
 	switch {
 	case t.failure == nil:
-		s.classes[statusclass.Of(t.status())]++
+		s.classes[statusclass.Of(t.status())].Add(1)
 	case t.serverFailed():
-		s.classes[statusclass.None]++
+		s.classes[statusclass.None].Add(1)
 		s.failure = t.failure
 	}
 }

@@ -26,8 +26,8 @@ type server struct {
 	idle     []*conn // the last one was used last; guarded by pool.mu
 	upgraded int     // connections that speak another protocol, in no slot; guarded by pool.mu
 
-	classes statusclass.Counts // what came of requests; guarded by pool.mu
-	failure *Error             // the last one that counted against the server; nil: none yet; guarded by pool.mu
+	classes *classCounts // what came of requests
+	failure *Error       // the last one that counted against the server; nil: none yet; guarded by pool.mu
 
 	stops []func() // end what goes on beside requests; guarded by Origin.beside
 	over  bool     // nothing is started for it any more; guarded by Origin.beside
@@ -66,7 +66,7 @@ type ServerStats struct {
 	Active, Idle int // connections, those being made included
 	Upgraded     int // upgraded connections, which speak another protocol now, beyond the limit of the others
 	HTTP2        int // connections of HTTP/2; if there are any, Active counts requests, and none is Idle
-	// Classes are the responses by the classes of their statuses, since the server is one. A request that was given to it, and to which it
+	// Classes are the responses by the classes of their statuses, since there has been a server of this name. A request that was given to it, and to which it
 	// gave no answer by its own fault, is counted under None. A try that was repeated on it counts once, with the last one.
 	Classes statusclass.Counts
 	Failure *Error // why it has given no answer the last time that it gave none; nil: it always has
@@ -99,7 +99,7 @@ func (o *Origin) Stats(now time.Time) Stats {
 		state, left := p.balancer.State(s.index, now)
 		out.Servers = append(out.Servers, ServerStats{
 			Address: s.String(), State: state, EjectedFor: left, Weight: s.weight(), Backup: s.tier > 0,
-			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded, HTTP2: s.h2.count(), Classes: s.classes, Failure: s.failure,
+			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded, HTTP2: s.h2.count(), Classes: s.classes.counts(), Failure: s.failure,
 		})
 	}
 	return out
