@@ -311,6 +311,29 @@ func startVarnish(t *testing.T, program, vcl string) (address, work string) {
 	return address, work
 }
 
+// TestFromHAProxy: with the policy always both origins get the same requests.
+func TestFromHAProxy(t *testing.T) {
+	t.Parallel()
+	all := append(story(), requests{target: "/static/page", times: 2, reload: true}, requests{target: "/api/item", times: 2, cookie: "session=1"})
+	program := testkit.Program(t, "haproxy")
+	theirs, our := newSite(t), newSite(t)
+	address := testkit.QuietAddress(t)
+	file := filepath.Join(t.TempDir(), "haproxy.cfg")
+	text := "defaults\n    mode http\n    timeout connect 3s\n    timeout client 30s\n    timeout server 30s\n" +
+		block(t, moving, "haproxy", originThere, theirs.address(), "bind :8080", "bind "+address)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, address, program, "-db", "-f", file)
+	edge := serve(t, block(t, moving, "from-haproxy", originThere, our.address(), listenOurs, `"127.0.0.1:0"`))
+
+	asked := our.play(t, edge.Addresses[0], all)
+	same(t, "HAProxy", theirs.play(t, address, all), asked)
+	expect(t, asked, map[string]int{
+		"GET /page": 1 + 2, "GET /once": 1, "GET /static/logo.svg": 1, "GET /static/style.css": 1, "GET /static/page": 2, "GET /api/list": 3, "GET /private": 3,
+	})
+}
+
 // TestFromTrafficServer: with cache_promote at two hits and the default of edgeproxy, both origins get the same requests.
 func TestFromTrafficServer(t *testing.T) {
 	t.Parallel()
