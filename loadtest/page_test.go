@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/lab/trace"
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/lab/trace"
 	"edgeproxy/internal/ops/page"
 	"edgeproxy/internal/test/testkit"
 )
