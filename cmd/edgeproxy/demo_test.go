@@ -74,8 +74,8 @@ func TestDemoSavesWrites(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	d := startLiveDemo(ctx, t)
-	for writes := "0"; writes == "0"; {
-		writes = d.bar(t, "edgeproxy")
+	for writes, always := "0", ""; writes == "0" || len(always) < len("100"); {
+		writes, always = d.bar(t, "edgeproxy"), d.bar(t, "always")
 	}
 	cancel()
 	rest, code := d.rest(t)
