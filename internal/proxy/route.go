@@ -271,9 +271,9 @@ func routesOfPath(all []*route, scheme string, host []byte, target wire.Target) 
 }
 
 // fieldsOfRoutes returns the names of the fields by which any route goes.
-func fieldsOfRoutes(routes []Route) (names []string) {
-	for i := range routes {
-		for _, m := range routes[i].Fields {
+func fieldsOfRoutes(routes []*route) (names []string) {
+	for _, r := range routes {
+		for _, m := range r.Fields {
 			if !slices.Contains(names, m.Name) {
 				names = append(names, m.Name)
 			}

@@ -102,13 +102,15 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 		}
 	}
 	compiled := make([]*route, len(routes))
-	names := fieldsOfRoutes(routes)
 	for i := range routes {
 		var err error
 		if compiled[i], err = newRoute(&routes[i], o.Metrics); err != nil {
 			return nil, err
 		}
-		compiled[i].selecting, compiled[i].all = names, compiled
+	}
+	names := fieldsOfRoutes(compiled)
+	for _, r := range compiled {
+		r.selecting, r.all = names, compiled
 	}
 	if slices.ContainsFunc(compiled, (*route).closed) { // a path of the one route may be read as one of the other
 		for _, r := range compiled {
