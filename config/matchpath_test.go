@@ -80,7 +80,7 @@ func TestARouteHidesAnotherExactly(t *testing.T) {
 			if r.IntN(3) == 0 {
 				m.Paths = some(paths, 0)
 			}
-			if !slices.ContainsFunc(m.Paths, func(p string) bool { return !matches(&m, p) }) { // which is refused
+			if !slices.ContainsFunc(m.Paths, func(p string) bool { return !matches(&m, p) }) { // the whole match is refused then
 				return m
 			}
 		}

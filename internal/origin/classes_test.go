@@ -113,3 +113,18 @@ func TestAReloadLostTheCountsOfServers(t *testing.T) {
 		}
 	})
 }
+
+// The same happened to the servers of SRV records, which have no names of their own.
+func TestAReloadLostTheCountsOfServersOfSRVRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before, old, servers := startNamed(t, Options{})
+		servers.set("a:80", closingWith("200"))
+		old.set([]Member{{Address: "a:80", Weight: 1}}, nil)
+		_, _, _ = fetch(before, get("/"))
+		after, next, _ := startNamed(t, Options{Before: before})
+		next.set([]Member{{Address: "a:80", Weight: 1}}, nil)
+		if got := after.Stats(time.Now()).Servers; len(got) != 1 || got[0].Classes != (statusclass.Counts{statusclass.Success: 1}) {
+			t.Errorf("got %+v", got)
+		}
+	})
+}

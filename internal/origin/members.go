@@ -68,8 +68,9 @@ func (o *Origin) setMembers(source int, members []Member, failure error) {
 
 // member returns a server for m.
 func (o *Origin) member(source int, m Member) *server {
-	s := &server{Server: o.options.Servers[source], source: source, name: m.Name, limit: o.options.MaxConnections, classes: o.before.take(m.Name)}
+	s := &server{Server: o.options.Servers[source], source: source, name: m.Name, limit: o.options.MaxConnections}
 	s.Address, s.Authority = m.Address, s.authority()
+	s.classes = o.before.take(s.String())
 	if s.TLS != nil {
 		s.TLS = s.TLS.Clone()
 		s.TLS.ClientSessionCache = tls.NewLRUClientSessionCache(maxSessions) // other members may not know a session of this one

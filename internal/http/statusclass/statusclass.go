@@ -16,12 +16,13 @@ const (
 
 var words = [Count]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-// Of returns the class of a status code; 0 is that there was no answer.
+// Of returns the class of a status code; 0 is that there was no answer. A code above 599 is of no class, and taken for a server
+// error (RFC 9110 section 15).
 func Of(status int) Class {
-	if class := status / 100; class > 0 && class < Count {
-		return Class(class)
+	if status < 100 {
+		return None
 	}
-	return None
+	return Class(min(status/100, int(ServerError))) //nolint:gosec // 1 to 5
 }
 
 // String returns the word for c: none, 1xx, 2xx, 3xx, 4xx or 5xx.

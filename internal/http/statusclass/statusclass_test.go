@@ -6,7 +6,7 @@ import (
 )
 
 func TestClassOfAStatus(t *testing.T) {
-	for status, want := range map[int]string{0: "none", 99: "none", 101: "1xx", 200: "2xx", 304: "3xx", 499: "4xx", 599: "5xx", 600: "none", 999: "none", -1: "none"} {
+	for status, want := range map[int]string{0: "none", 99: "none", 101: "1xx", 200: "2xx", 304: "3xx", 499: "4xx", 599: "5xx", 600: "5xx", 999: "5xx", -1: "none"} {
 		if got := Of(status).String(); got != want {
 			t.Errorf("%d: got %s, want %s", status, got, want)
 		}

@@ -28,21 +28,21 @@ func (l Limit) Bounds() bool { return l.Requests > 0 && l.Per > 0 }
 // interval is the time between two requests, on and on. l is a limit.
 func (l Limit) interval() time.Duration { return max(l.Per/time.Duration(l.Requests), 1) }
 
-// slack says for how much a client may be ahead of the interval, less one request.
-func (l Limit) slack() time.Duration {
-	burst := l.Burst
-	if burst < 1 {
-		burst = l.Requests
+// ahead says how many requests a client may be ahead of the interval.
+func (l Limit) ahead() time.Duration {
+	if l.Burst < 1 {
+		return time.Duration(l.Requests - 1)
 	}
-	return l.interval() * time.Duration(burst-1)
+	return time.Duration(l.Burst - 1)
 }
 
 // take takes a token at now out of the bucket that is full at full. It returns when it is
 // full then, or, where it is empty, how long until it has one.
 func (l Limit) take(full, now int64) (next int64, wait time.Duration) {
 	full = max(full, now)
-	if wait = time.Duration(full-now) - l.slack(); wait > 0 {
+	interval := l.interval()
+	if wait = time.Duration(full-now) - interval*l.ahead(); wait > 0 {
 		return full, wait
 	}
-	return full + int64(l.interval()), 0
+	return full + int64(interval), 0
 }

@@ -9,7 +9,7 @@ type CacheStatus struct {
 	Trusted []netip.Prefix
 }
 
-// StatusSend says who is told in Cache-Status.
+// StatusSend says which clients get the field, and how much of it.
 type StatusSend uint8
 
 // The kinds of StatusSend.

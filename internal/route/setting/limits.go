@@ -15,8 +15,8 @@ type Limits struct {
 	ReceiveRate        pace.Rate     // the least at which a client sends a request's body
 	UpgradeIdleTimeout time.Duration // silence of both sides of a connection that was switched to another protocol; above 0
 	RequestsInFlight   int           // requests that are not hits; beyond it they get 503
-	// Tunnels is the number of connections that speak another protocol, which have no place among RequestsInFlight, and of requests
-	// that have asked for one. Beyond it they get 503.
+	// Tunnels bounds the connections that speak another protocol, and the requests for one. They have no place among RequestsInFlight.
+	// Beyond it they get 503.
 	Tunnels int
 	// Ranges is how many ranges a request may ask for and get in one answer; one that asks for more gets the whole. At 0 that is each
 	// with more than one.
