@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/route/fieldrules"
+	"edgeproxy/internal/route/template"
 )
 
 // Change is one setting that differs between two configurations.
@@ -119,7 +122,7 @@ func (c *comparison) collections(at settingPath, s row, from, to collection) {
 			continue
 		}
 		before = append(before, a.key)
-		if b := is[i]; !c.saidAlike(a.path, b.path) || !reflect.DeepEqual(a.of, b.of) {
+		if b := is[i]; !c.saidAlike(a.path, b.path) || !reflect.DeepEqual(saidBy(a.of), saidBy(b.of)) {
 			c.tables(settingPath{at.shown + a.key, a.path, b.path}, a.settings(), b.settings(), false)
 		}
 	}
@@ -133,6 +136,16 @@ func (c *comparison) collections(at settingPath, s row, from, to collection) {
 	if from.ordered() && !slices.Equal(before, after) {
 		c.out = append(c.out, Change{at.shown, strings.Join(before, ", "), strings.Join(after, ", "), s.live})
 	}
+}
+
+// saidBy returns what an element has, without what validate has made of it: rules hold functions, and no function equals another.
+func saidBy(element any) any {
+	if r, ok := element.(*Route); ok {
+		said := *r
+		said.headerRules, said.location, said.answerFields = HeaderRules{}, template.Location{}, fieldrules.Rules{}
+		return &said
+	}
+	return element
 }
 
 // isLive reports whether a reload applies every setting of t.

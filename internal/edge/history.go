@@ -18,6 +18,7 @@ type historyStep struct {
 	seconds     float32 // how long it was
 	results     [proxy.ResultCount]int32
 	classes     [statusclass.Count]int32
+	errors      int32
 	saved       int32
 	regret      int32
 	originBytes float32
@@ -38,7 +39,7 @@ func (h *history) add(before, after *countSnapshot) {
 	step := &h.steps[h.count%historySteps]
 	h.count++
 	*step = historyStep{
-		end: after.at.Unix(), seconds: float32(after.at.Sub(before.at).Seconds()), saved: narrow(came.Saved), regret: narrow(came.Regret),
+		end: after.at.Unix(), seconds: float32(after.at.Sub(before.at).Seconds()), errors: narrow(came.Errors), saved: narrow(came.Saved), regret: narrow(came.Regret),
 		hitRatio: float32(came.HitRatio), byteRatio: float32(came.ByteHitRatio), p95: float32(came.P95),
 	}
 	for i, n := range came.Results {
@@ -62,7 +63,7 @@ type History struct {
 	Seconds     Column             `json:"seconds"`       // the lengths as they were
 	Results     map[string][]int32 `json:"results"`
 	Classes     map[string][]int32 `json:"status_classes"`
-	Errors      []int32            `json:"errors"` // requests that got a status 5xx, or no answer
+	Errors      []int32            `json:"errors"` // as in requests.totals.lately
 	HitRatio    Column             `json:"hit_ratio"`
 	ByteRatio   Column             `json:"byte_hit_ratio"`
 	Saved       []int32            `json:"saved"`
@@ -109,7 +110,7 @@ func (h *history) document() *History {
 		s := &h.steps[(h.count-kept+i)%historySteps]
 		d.End[i], d.Seconds[i], d.HitRatio[i], d.ByteRatio[i] = s.end, s.seconds, s.hitRatio, s.byteRatio
 		d.Saved[i], d.Regret[i], d.OriginBytes[i], d.P95[i] = s.saved, s.regret, s.originBytes, s.p95
-		d.Errors[i] = s.classes[statusclass.None] + s.classes[statusclass.ServerError]
+		d.Errors[i] = s.errors
 		for r, name := range results {
 			d.Results[name][i] = s.results[r]
 		}

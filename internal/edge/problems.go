@@ -46,8 +46,8 @@ func (s *Status) problems() []Problem {
 // errorProblems returns that requests fail: all of them, or those of routes whose errors are few among all.
 func (s *Status) errorProblems() (found []Problem) {
 	if failing(&s.Requests.Totals.Lately) {
-		where := s.causes()
-		if where == "" {
+		where, count := s.causes()
+		if 2*count < s.Requests.Totals.Lately.Errors { // most have another cause
 			where = s.worstRoute()
 		}
 		return []Problem{s.errorProblem("requests", &s.Requests.Totals.Lately, where)}
@@ -81,8 +81,8 @@ func refusing() []string {
 	return []string{"requests_in_flight", "origin_queue", "tunnels", "inflight_bytes", "password_checks"}
 }
 
-// causes returns the two that have failed most often in the last minute, of servers of origins and limits; "" if none has.
-func (s *Status) causes() string {
+// causes returns the two that have failed most often in the last minute, of servers of origins and limits, and how often all have.
+func (s *Status) causes() (texts string, count int64) {
 	type cause struct {
 		text  string
 		count int64
@@ -100,11 +100,13 @@ func (s *Status) causes() string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.count, a.count) })
-	var texts []string
-	for _, c := range all[:min(len(all), 2)] {
-		texts = append(texts, c.text)
+	var two []string
+	for i, c := range all {
+		if count += c.count; i < 2 {
+			two = append(two, c.text)
+		}
 	}
-	return strings.Join(texts, "; ")
+	return strings.Join(two, "; "), count
 }
 
 // failures returns how often servers of o have failed in the last minute, and in which way most often.
@@ -147,15 +149,20 @@ func (s *Status) worstRoute() string {
 	return name
 }
 
+// isOut reports whether v is known to be out. One that is ejected, and whose trial is due, waits for a request: it may be well.
+func (v *ServerStatus) isOut() bool {
+	return v.State == balance.Down.String() || v.State == balance.Ejected.String() && v.EjectedFor > 0
+}
+
 // originProblems returns the origins none of whose servers is up.
 func (s *Status) originProblems() (found []Problem) {
 	for i := range s.Origins {
 		o := &s.Origins[i]
-		if slices.ContainsFunc(o.Servers, func(v ServerStatus) bool { return v.State == balance.Up.String() }) {
+		if slices.ContainsFunc(o.Servers, func(v ServerStatus) bool { return !v.isOut() }) {
 			continue
 		}
 		where := "origin " + o.Name
-		if i := slices.IndexFunc(o.Servers, func(v ServerStatus) bool { return v.LastFailure != "" }); i >= 0 {
+		if i := slices.IndexFunc(o.Servers, func(v ServerStatus) bool { return v.LastFailure != "" && v.ClassesLately["none"] > 0 }); i >= 0 {
 			where += ", " + o.Servers[i].LastFailure
 		}
 		found = append(found, Problem{

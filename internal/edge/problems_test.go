@@ -22,7 +22,9 @@ func TestProblemsAreWhatIsWrongNow(t *testing.T) {
 	up := func(none, failed int64) ServerStatus {
 		return ServerStatus{Address: "a:80", State: "up", LastFailure: "connection refused", ClassesLately: map[string]int64{"2xx": 9, "none": none, "5xx": failed}}
 	}
-	out := func(state string) ServerStatus { return ServerStatus{Address: "b:80", State: state} }
+	out := func(state string) ServerStatus {
+		return ServerStatus{Address: "b:80", State: state, EjectedFor: 3, LastFailure: "connection refused"} // of days ago
+	}
 	rate := func(requests, errors int64) proxy.Lately {
 		return proxy.Lately{Requests: requests, Errors: errors, ErrorRatio: float64(errors) / float64(requests)}
 	}
@@ -56,6 +58,13 @@ func TestProblemsAreWhatIsWrongNow(t *testing.T) {
 		s.Requests.Routes = []proxy.RouteStatus{{Route: "a", Lately: rate(9900, 10)}, {Route: "b", Lately: rate(40, 20)}, {Route: "c", Lately: rate(60, 30)}}
 	}, "50.0 % of its requests failed in the last minute: route c", "50.0 % of its requests failed in the last minute: route b")
 	f("no server is up", func(s *Status) { s.Origins[0].Servers = []ServerStatus{out("ejected"), out("down")} }, "0 of 2 servers are up: origin shop")
+	f("a server waits for its trial", func(s *Status) {
+		s.Origins[0].Servers = []ServerStatus{out("down"), {Address: "b:80", State: "ejected"}}
+	})
+	f("a route fails, and of an origin few", func(s *Status) {
+		*total(s), s.Origins[0].Servers = rate(1000, 400), []ServerStatus{up(0, 1)}
+		s.Requests.Routes = []proxy.RouteStatus{{Route: "a", Lately: rate(500, 399)}}
+	}, "40.0 % of requests failed in the last minute: route a")
 	f("no server is known", func(s *Status) { s.Origins[0].Servers = nil }, "0 of 0 servers are up: origin shop")
 	f("a disk is off", func(s *Status) {
 		s.Cache.Disk = &DiskStatus{Trouble: outOfUse + "see the log", Directories: []DirectoryStatus{{Path: "/a"}, {Path: "/b", Trouble: "it\nhangs"}}}

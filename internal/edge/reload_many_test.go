@@ -11,10 +11,10 @@ import (
 	"edgeproxy/internal/test/testkit"
 )
 
-// manyRoutes returns a file with n routes, each to an origin of its own. ranges is a setting that each reload changes.
+// manyRoutes returns a file with n routes, each to an origin of its own, and with the rules at the top. ranges is a setting that each reload changes.
 func manyRoutes(n, ranges int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\nlimits: {ranges: %d}\norigins:\n", ranges)
+	fmt.Fprintf(&b, "listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\nheaders: {response: {remove: [Server]}}\nlimits: {ranges: %d}\norigins:\n", ranges)
 	for i := range n {
 		fmt.Fprintf(&b, "  app%d: {servers: [\"http://127.0.0.1:%d\"]}\n", i, 20000+i)
 	}

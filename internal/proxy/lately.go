@@ -69,7 +69,7 @@ type Lately struct {
 	Requests    int64            `json:"requests"`
 	RequestRate float64          `json:"requests_per_second"`
 	HitRatio    float64          `json:"hit_ratio"`
-	Errors      int64            `json:"errors"` // requests that got a status 5xx, or no answer
+	Errors      int64            `json:"errors"` // requests that got a status 5xx, or no answer, but for those that were meant to
 	ErrorRatio  float64          `json:"error_ratio"`
 	Classes     map[string]int64 `json:"status_classes"`
 
@@ -89,7 +89,7 @@ func (t *tally) lately(before *tally, over time.Duration) Lately {
 		return Lately{Classes: new(statusclass.Counts).Map()}
 	}
 	came := t.since(before)
-	l := Lately{Requests: came.classes.All(), Errors: came.classes.Failed(), Classes: came.classes.Map()}
+	l := Lately{Requests: came.classes.All(), Errors: came.failed(), Classes: came.classes.Map()}
 	l.RequestRate, l.ErrorRatio = float64(l.Requests)/over.Seconds(), ratio(l.Errors, l.Requests)
 	l.HitRatio = ratio(fromStore(&came.requests), judged(&came.requests))
 	l.P50, l.P95, l.P99 = came.times.quantileOr(0.5, 0), came.times.quantileOr(0.95, 0), came.times.quantileOr(0.99, 0)
@@ -103,6 +103,7 @@ const ResultCount = int(resultCount)
 type Step struct {
 	Results       [ResultCount]int64 // requests, in the order of Results
 	Classes       statusclass.Counts
+	Errors        int64 // as in Lately
 	Saved, Regret int64 // see Avoided
 	HitRatio      float64
 	ByteHitRatio  float64
@@ -114,7 +115,7 @@ func (c *Counts) Since(before *Counts) Step {
 	t := c.all.since(&before.all.tally)
 	avoided := t.avoided()
 	return Step{
-		Results: t.requests, Classes: t.classes, Saved: avoided.Saved, Regret: avoided.Regret,
+		Results: t.requests, Classes: t.classes, Errors: t.failed(), Saved: avoided.Saved, Regret: avoided.Regret,
 		HitRatio:     float64(fromStore(&t.requests)) / float64(judged(&t.requests)),
 		ByteHitRatio: float64(fromStore(&t.bytes)) / float64(judged(&t.bytes)),
 		P95:          t.times.quantileOr(0.95, math.NaN()),
@@ -128,10 +129,14 @@ func (t *tally) since(before *tally) (out tally) {
 		out.bytes[i] = t.bytes[i] - before.bytes[i]
 	}
 	out.classes, out.times = t.classes.Since(before.classes), t.times.since(&before.times)
+	out.meant = max(t.meant-before.meant, 0)
 	a := t.avoided().since(before.avoided())
 	out.fills = Fills{Saved: a.Saved, SavedBytes: a.SavedBytes, Regret: a.Regret, RegretBytes: a.RegretBytes}
 	return out
 }
+
+// failed returns how many had no answer, or a server error that was not meant.
+func (t *tally) failed() int64 { return max(t.classes.Failed()-t.meant, 0) }
 
 // fromStore returns how much by result was answered from the store.
 func fromStore(by *[resultCount]int64) int64 {

@@ -70,6 +70,7 @@ type routeMetrics struct {
 	busy      atomic.Int64 // requests under way that are no hits, and fills
 	gone      bool         // it has no series any more; guarded by Metrics.mu
 	requests  [resultCount][statusclass.Count]atomic.Int64
+	meant     atomic.Int64 // requests that got a status 5xx on purpose; see exchange.meant
 	bytes     [resultCount]atomic.Int64
 	collapsed atomic.Int64
 	fills     fillCounts
@@ -169,7 +170,11 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 	if x.route != nil {
 		r = x.route.metrics
 	}
-	r.requests[x.result][statusclass.Of(status)].Add(1)
+	class := statusclass.Of(status)
+	r.requests[x.result][class].Add(1)
+	if class == statusclass.ServerError && x.meant() {
+		r.meant.Add(1)
+	}
 	r.bytes[x.result].Add(x.bytes)
 	if x.collapsed {
 		r.collapsed.Add(1)
@@ -178,6 +183,12 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 	if x.firstByte >= 0 {
 		r.firstByte[x.result].observe(x.firstByte)
 	}
+}
+
+// meant reports whether a status of 5xx is what the client or the operator wants, and tells of no failure: nothing is stored for a
+// client that asks for no more, a request goes in a circle, or the route answers by itself.
+func (x *exchange) meant() bool {
+	return x.reason == reason.OnlyIfCached || x.reason == reason.Loop || x.result == resultPass && x.route != nil && x.route.answer != nil
 }
 
 // bounds are the upper bounds of the buckets of times, the bound included. They run from a hit, a
@@ -313,6 +324,7 @@ func (r *routeMetrics) add(other *routeMetrics) {
 		addOne(&to.In, &from.In)
 		addOne(&to.Out, &from.Out)
 	}
+	addOne(&r.meant, &other.meant)
 	addOne(&r.collapsed, &other.collapsed)
 	r.fills.add(&other.fills)
 }

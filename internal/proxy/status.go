@@ -104,6 +104,7 @@ func (f *Fills) add(c *fillCounts) {
 type tally struct {
 	requests, bytes [resultCount]int64
 	classes         statusclass.Counts
+	meant           int64 // of the 5xx
 	times           times // to the end of the answer
 	collapsed       int64
 	fills           Fills
@@ -119,6 +120,7 @@ func (t *tally) add(r *routeMetrics) {
 		t.bytes[i] += r.bytes[i].Load()
 		t.times.add(&r.duration[i])
 	}
+	t.meant += r.meant.Load()
 	t.collapsed += r.collapsed.Load()
 	t.fills.add(&r.fills)
 }

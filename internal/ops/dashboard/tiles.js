@@ -59,7 +59,7 @@
     const tiles = [
       ["requests a second", [of((v) => digits(v, 1), "requests_per_second")]],
       ["hit ratio, last minute", [any ? of(ratio, "hit_ratio") : "–"]],
-      ["errors, last minute", [of(ratio, "error_ratio")], lately?.error_ratio > tooManyErrors],
+      ["errors, last minute", [of(ratio, "error_ratio")], lately?.error_ratio > tooManyErrors && lately.requests >= 10],
       ["writes avoided, last hour", [hour(plain, "saved"), " for ", hour(plain, "regret"), " fetches more"]],
       ["from origins", [of(mbit, "origin_bytes_per_second")]],
       ["95 % of responses within", [any ? of(brief, "p95_seconds") : "–"]],

@@ -56,3 +56,20 @@ func TestAProblemIsOverAMinuteAfterTheLastError(t *testing.T) {
 		}
 	})
 }
+
+// A route that answers 503 by itself, and clients that want nothing but what is stored, made the page red.
+func TestWhatWasMeantToFailWasAProblem(t *testing.T) {
+	const steps = "config\n  routes:\n    - {name: closed, match: {path: /closed}, respond: {status: 503}}\n    - {name: default, origin: app}\norigin /good\n  Cache-Control: max-age=9\n" +
+		"client GET /none -> 504 detail=only-if-cached\n  Cache-Control: only-if-cached\n"
+	slowWorld(t, steps, nil, func(t *testing.T, w *world) {
+		t.Helper()
+		for range 20 {
+			_ = w.get("/closed", 1<<10, 0, 0)
+		}
+		time.Sleep(time.Second)
+		s := w.edge.Status()
+		if lately := s.Requests.Totals.Lately; len(s.Problems) > 0 || lately.Errors != 0 || lately.Classes["5xx"] != 21 {
+			t.Errorf("got problems %v and %d errors of %v, want none of 21 statuses 5xx", s.Problems, lately.Errors, lately.Classes)
+		}
+	})
+}
