@@ -49,7 +49,9 @@ func (h *history) add(before, after *countSnapshot) {
 		step.classes[i] = narrow(n)
 	}
 	for name, n := range after.bytes {
-		step.originBytes += float32(max(n-before.bytes[name], 0))
+		if had, ok := before.bytes[name]; ok { // else all since the start would be of this step
+			step.originBytes += float32(max(n-had, 0))
+		}
 	}
 }
 

@@ -202,12 +202,16 @@ type ServerStatus struct {
 
 func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) OriginStatus {
 	s, all := o.origin.Stats(now), o.origin.FirstByte()
-	out := OriginStatus{Name: s.Name, Waiting: s.Waiting, Servers: []ServerStatus{}, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
-	if over := now.Sub(since.at).Seconds(); over > 0 {
+	before, known := since.firstBytes[s.Name]
+	if !known { // it was not there, or away: what came before is of no minute
+		before = all
+	}
+	out := OriginStatus{Name: s.Name, Waiting: s.Waiting, Servers: []ServerStatus{}, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(before))}
+	if over := now.Sub(since.at).Seconds(); known && over > 0 {
 		out.ByteRateLately = float64(max(o.origin.Bytes()-since.bytes[s.Name], 0)) / over
 	}
-	for i := range s.Servers {
-		out.Servers = append(out.Servers, statusOfServer(&s.Servers[i], since.classes[serverKey(s.Name, s.Servers[i].Address)]))
+	for i, key := range serverKeys(&s) {
+		out.Servers = append(out.Servers, statusOfServer(&s.Servers[i], since.classes[key]))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -26,12 +27,20 @@ type countSnapshot struct {
 	limits     map[string]int64              // counts by kind and name, see limitsStatus
 	firstBytes map[string]origin.FirstByte   // times by origin
 	bytes      map[string]int64              // bytes of bodies by origin
-	classes    map[string]statusclass.Counts // responses by origin and server, see serverKey
+	classes    map[string]statusclass.Counts // responses by origin and server, see serverKeys
 	requests   proxy.Counts
 }
 
-// serverKey is the key of a server in countSnapshot.classes.
-func serverKey(origin, server string) string { return origin + " " + server }
+// serverKeys are the keys of the servers of o in countSnapshot.classes. Several servers may have one name.
+func serverKeys(o *origin.Stats) []string {
+	keys, named := make([]string, len(o.Servers)), map[string]int{}
+	for i := range o.Servers {
+		name := o.Servers[i].Address
+		keys[i] = fmt.Sprint(o.Name, " ", name, " ", named[name])
+		named[name]++
+	}
+	return keys
+}
 
 // recentCounts keeps the snapshots of the last minute. It is safe for concurrent use.
 type recentCounts struct {
@@ -134,8 +143,9 @@ func (e *Edge) snapshot() countSnapshot {
 	for _, o := range e.now.Load().origins {
 		name := o.config.Name
 		n.firstBytes[name], n.bytes[name] = o.origin.FirstByte(), o.origin.Bytes()
-		for _, s := range o.origin.Stats(n.at).Servers {
-			n.classes[serverKey(name, s.Address)] = s.Classes
+		s := o.origin.Stats(n.at)
+		for i, key := range serverKeys(&s) {
+			n.classes[key] = s.Servers[i].Classes
 		}
 	}
 	return n

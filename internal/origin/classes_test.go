@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -74,7 +75,9 @@ func TestCausesAreFewWords(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 80}, Err: syscall.ECONNREFUSED}
 	for want, e := range map[string]*Error{
 		"connection refused":                     {Kind: Connect, Err: fmt.Errorf("dial: %w", refused)},
-		"its name has no address":                {Kind: Connect, Err: &net.DNSError{Name: "app.example"}},
+		"its name has no address":                {Kind: Connect, Err: &net.DNSError{Name: "app.example", IsNotFound: true}},
+		"its name cannot be looked up":           {Kind: Connect, Err: &net.DNSError{Name: "app.example", IsTimeout: true}},
+		"its certificate is not trusted":         {Kind: Connect, Err: &tls.CertificateVerificationError{Err: errors.New("expired")}},
 		"no connection in time":                  {Kind: Connect, Err: &net.OpError{Err: timeoutError{}}},
 		"no answer in time":                      {Kind: Timeout, Err: errors.New("x")},
 		"no connection":                          {Kind: Connect, Err: errors.New("x")},

@@ -102,10 +102,14 @@ func (e *Error) Cause() string {
 	if no, ok := errors.AsType[syscall.Errno](e.Err); ok {
 		return no.Error()
 	}
-	if _, ok := errors.AsType[*net.DNSError](e.Err); ok {
+	if dns, ok := errors.AsType[*net.DNSError](e.Err); ok && dns.IsNotFound {
 		return "its name has no address"
+	} else if ok {
+		return "its name cannot be looked up"
 	}
 	switch {
+	case untrusted(e):
+		return "its certificate is not trusted"
 	case e.Timeout() && e.Kind == Connect:
 		return "no connection in time"
 	case e.Timeout():

@@ -61,6 +61,9 @@ func (t *tally) avoided() Avoided {
 }
 
 func (a Avoided) since(before Avoided) Avoided {
+	if a.Regret < before.Regret { // the counts have begun anew in between
+		return a
+	}
 	return Avoided{a.Saved - before.Saved, a.SavedBytes - before.SavedBytes, a.Regret - before.Regret, a.RegretBytes - before.RegretBytes}
 }
 
@@ -122,8 +125,21 @@ func (c *Counts) Since(before *Counts) Step {
 	}
 }
 
+// isOfAnother reports whether before are the counts of a route that has lost its series, and whose name another has now.
+func (t *tally) isOfAnother(before *tally) bool {
+	for i := range t.requests {
+		if t.requests[i] < before.requests[i] {
+			return true
+		}
+	}
+	return t.fills.Regret < before.fills.Regret
+}
+
 // since returns what came to t since before: requests, bytes, statuses, times, and of the fills what avoided has.
 func (t *tally) since(before *tally) (out tally) {
+	if t.isOfAnother(before) {
+		before = new(tally)
+	}
 	for i := range t.requests {
 		out.requests[i] = t.requests[i] - before.requests[i]
 		out.bytes[i] = t.bytes[i] - before.bytes[i]

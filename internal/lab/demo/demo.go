@@ -82,6 +82,7 @@ type Demo struct {
 	secondHit, always *client
 	warm              pair          // the counts when the numbers began
 	elapsed           time.Duration // since then
+	cold              bool          // it has ended before the numbers began
 }
 
 // New returns a Demo that has not sent anything yet. It panics without proxies
@@ -116,6 +117,9 @@ func (d *Demo) Run(ctx context.Context) error {
 	if err := d.warmUp(ctx); err != nil {
 		return err
 	}
+	if d.cold {
+		return nil
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var sending sync.WaitGroup
@@ -144,14 +148,17 @@ func (d *Demo) warmUp(ctx context.Context) error {
 	go func() { done <- d.send(sending, pace{}) }()
 	err := d.untilFull(sending)
 	stop()
-	if err = errors.Join(err, <-done); err != nil || ctx.Err() != nil {
+	if err = errors.Join(err, <-done); err != nil {
 		return err
 	}
 	// What waits to be written to a disk is not part of the numbers.
 	settling, stop := context.WithTimeout(ctx, settleFor)
 	defer stop()
-	if err := d.send(settling, pace{interval: time.Second / requestsPerSecond}); err != nil || ctx.Err() != nil {
+	if err := d.send(settling, pace{interval: time.Second / requestsPerSecond}); err != nil {
 		return err
+	}
+	if d.cold = ctx.Err() != nil; d.cold {
+		return nil
 	}
 	if d.warm, err = d.counts(); err != nil {
 		return err
@@ -185,6 +192,9 @@ func (d *Demo) untilFull(ctx context.Context) error {
 // Summarise prints what the whole run has come to. Between Run and it the
 // proxies may be stopped: then the counts no longer move.
 func (d *Demo) Summarise() error {
+	if d.cold {
+		return d.print("\nThe demo has ended before both caches were full, so there are no numbers.\n")
+	}
 	counts, err := d.counts()
 	if err != nil {
 		return err

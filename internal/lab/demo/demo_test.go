@@ -223,6 +223,21 @@ func TestTheFirstNumbersWereOfEmptyCaches(t *testing.T) {
 	f("the time is over", false, 3*fullnessEvery, "\nThe caches are not full yet, after ")
 }
 
+// Ctrl-C while the caches were being filled printed what had filled them as the result.
+func TestTheDemoEndedBeforeItsNumbers(t *testing.T) {
+	address := serve(t, &fasthttp.Server{Handler: answerObject})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &fillingProxy{fakeProxy: fakeProxy{address: address}}
+	d := New(Options{SecondHit: p, Always: &fakeProxy{address: address}, Out: p, WarmUp: time.Hour})
+	if err := errors.Join(d.Run(ctx), d.Summarise()); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.out.String(); !strings.HasSuffix(got, "\nThe demo has ended before both caches were full, so there are no numbers.\n") || strings.Contains(got, "After 0:") {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 // fillingProxy is a proxy with its reader. It has written 1000 bodies before the numbers begin and 7 since, and stops the demo then.
 type fillingProxy struct {
 	fakeProxy
