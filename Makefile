@@ -157,7 +157,7 @@ settings: ## write what is made from the tables in config/ anew: the reference f
 	$(GO) test ./config -run '^TestGeneratedFilesAreUpToDate$$' -count=1 -update
 
 .PHONY: proofs
-proofs: ## print the tables that the README quotes, and look at its claims: make proofs [TRACES=dir]
+proofs: ## print the tables of docs/savings.md, and look at its claims: make proofs [TRACES=dir]
 	$(GO) run ./test/proofs --traces "$${TRACES:-../shared/traces}"
 
 .PHONY: tiers

@@ -132,3 +132,13 @@ func TestTheHistoryHasTheRequests(t *testing.T) {
 		t.Errorf("got %d requests by result, want 3", all)
 	}
 }
+
+// An origin that a reload had taken away and brought back had all its bytes since the start in one step.
+func TestBytesOfAnOriginThatIsBack(t *testing.T) {
+	var h history
+	h.add(&countSnapshot{at: time.Unix(0, 0)}, &countSnapshot{at: time.Unix(10, 0), bytes: map[string]int64{"back": 1e12}})
+	h.add(&countSnapshot{at: time.Unix(10, 0), bytes: map[string]int64{"back": 1e12}}, &countSnapshot{at: time.Unix(20, 0), bytes: map[string]int64{"back": 1e12 + 7}})
+	if got := h.document().OriginBytes; got[0] != 0 || got[1] != 7 {
+		t.Errorf("got %v bytes, want none and 7", got)
+	}
+}

@@ -1,4 +1,4 @@
-// Command tour-origin is the origin of the tour in the README.
+// Command tour-origin is the origin of docs/first-hour.md.
 //
 // It answers one question: what can be shown of edgeproxy with nothing but Go?
 // Every path has a short text. It may be stored for a minute, but below
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// usualAddress is that of the README.
+// usualAddress is that of the document.
 const usualAddress = "127.0.0.1:9000"
 
 // timeout bounds the reading of a request and the writing of an answer.

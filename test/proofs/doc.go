@@ -1,4 +1,4 @@
-// Command proofs answers: what does the README claim of admission, and does it
+// Command proofs answers: what does docs/savings.md claim of admission, and does it
 // still hold?
 //
 // It runs edgeproxy simulate over the usual traces and over a model of a content
