@@ -65,7 +65,7 @@ type History struct {
 	Seconds     Column             `json:"seconds"`       // the lengths as they were
 	Results     map[string][]int32 `json:"results"`
 	Classes     map[string][]int32 `json:"status_classes"`
-	Errors      []int32            `json:"errors"` // as in requests.totals.lately
+	Errors      []int32            `json:"errors"` // the errors of requests.totals.lately
 	HitRatio    Column             `json:"hit_ratio"`
 	ByteRatio   Column             `json:"byte_hit_ratio"`
 	Saved       []int32            `json:"saved"`

@@ -23,7 +23,7 @@ func TestProblemsAreWhatIsWrongNow(t *testing.T) {
 		return ServerStatus{Address: "a:80", State: "up", LastFailure: "connection refused", ClassesLately: map[string]int64{"2xx": 9, "none": none, "5xx": failed}}
 	}
 	out := func(state string) ServerStatus {
-		return ServerStatus{Address: "b:80", State: state, EjectedFor: 3, LastFailure: "connection refused"} // of days ago
+		return ServerStatus{Address: "b:80", State: state, EjectedFor: 3, LastFailure: "connection refused"} // a failure of days ago
 	}
 	rate := func(requests, errors int64) proxy.Lately {
 		return proxy.Lately{Requests: requests, Errors: errors, ErrorRatio: float64(errors) / float64(requests)}

@@ -106,7 +106,7 @@ const ResultCount = int(resultCount)
 type Step struct {
 	Results       [ResultCount]int64 // requests, in the order of Results
 	Classes       statusclass.Counts
-	Errors        int64 // as in Lately
+	Errors        int64 // the errors that Lately counts
 	Saved, Regret int64 // see Avoided
 	HitRatio      float64
 	ByteHitRatio  float64

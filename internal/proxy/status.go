@@ -104,7 +104,7 @@ func (f *Fills) add(c *fillCounts) {
 type tally struct {
 	requests, bytes [resultCount]int64
 	classes         statusclass.Counts
-	meant           int64 // of the 5xx
+	meant           int64 // statuses of 5xx that were meant
 	times           times // to the end of the answer
 	collapsed       int64
 	fills           Fills

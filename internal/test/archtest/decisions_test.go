@@ -26,6 +26,8 @@ names are others:
 | cache.stale.server_error, tls.acme.agree | if_error, accept_terms |
 | the result scarce | held_back |
 | --fpr | --false-positive-rate |
+| scripts/deb.sh | scripts/package.sh |
+| figures in the README | docs/savings.md, docs/performance.md |
 
 | state | meaning |
 |---|---|
