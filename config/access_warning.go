@@ -14,17 +14,17 @@ import (
 func (c *Config) warnOfAccess(index *routeIndex, warn func(path, text string)) {
 	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
 	for i := range c.Routes {
-		r, allow := &c.Routes[i], descendant(item("routes", i), "access.allow")
+		r, allow := &c.Routes[i], descendant(c.Routes[i].path, "access.allow")
 		if r.ownInherited.Access.Allow == nil && c.src.given(allow) {
 			warn(allow, "an empty list lets every client in: must be addresses, or all to say so")
 		}
 		warnOfEveryAddress(allow, r.ownInherited.Access.Allow, warn)
 		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && onlyHTTP(&r.Match) {
-			warn(descendant(item("routes", i), "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: needs access: {basic_auth: {enabled: false}} on this route")
+			warn(descendant(c.Routes[i].path, "redirect.to"), "asks for a password before it redirects to https, so clients send it unencrypted: needs access: {basic_auth: {enabled: false}} on this route")
 		}
-		c.warnOfEndlessRedirect(r, descendant(item("routes", i), "redirect.to"), warn)
+		c.warnOfEndlessRedirect(r, descendant(c.Routes[i].path, "redirect.to"), warn)
 		if r.refuses() {
-			c.warnOfOpenSlashes(r, index, descendant(item("routes", i), "match.path"), warn)
+			c.warnOfOpenSlashes(r, index, descendant(c.Routes[i].path, "match.path"), warn)
 		}
 	}
 }

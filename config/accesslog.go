@@ -46,7 +46,7 @@ func (v *validator) accessLog() {
 	v.unusedLogKeys()
 	v.logTemplate()
 	for i, r := range v.c.Routes {
-		if at := child(item("routes", i), "access_log"); !r.ownLog.Enabled && v.src.given(child(at, "enabled")) && v.src.given(child(at, "sample")) {
+		if at := child(v.c.Routes[i].path, "access_log"); !r.ownLog.Enabled && v.src.given(child(at, "enabled")) && v.src.given(child(at, "sample")) {
 			v.fail(child(at, "sample"), "remove it: with enabled: false nothing is logged")
 		}
 	}
@@ -94,7 +94,7 @@ func (v *validator) unusedLogKeys() {
 		"access_log.format": a.Format != defaults.Format, "access_log.template": a.Template != "", "access_log.sample": a.Sample != defaults.Sample,
 	}
 	for i, r := range v.c.Routes {
-		said[descendant(item("routes", i), "access_log.sample")] = r.ownLog.Sample != defaults.Sample
+		said[descendant(v.c.Routes[i].path, "access_log.sample")] = r.ownLog.Sample != defaults.Sample
 	}
 	for at, unusual := range said {
 		if unusual && v.src.given(at) && v.noErrorAt(at) {

@@ -161,7 +161,7 @@ func (r *Route) AnswerFields() fieldrules.Rules { return r.answerFields }
 // ownAnswers reads the texts of redirect and respond.
 func (v *validator) ownAnswers() (found Errors) {
 	for i := range v.c.Routes {
-		r, at := &v.c.Routes[i], item("routes", i)
+		r, at := &v.c.Routes[i], v.c.Routes[i].path
 		var err error
 		if r.Redirect.To != "" {
 			if r.location, err = template.ParseLocation(r.Redirect.To); err != nil {

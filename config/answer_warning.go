@@ -8,7 +8,7 @@ func (c *Config) warnOfAnswers(warn func(path, text string)) {
 			continue
 		}
 		for _, key := range []string{"cache", "admission", "headers.request", "headers.response", "allow_ambiguous_path", "unusual_field_names"} {
-			at, text := descendant(item("routes", i), key), "has no effect: a route with redirect or respond asks no origin"
+			at, text := descendant(c.Routes[i].path, key), "has no effect: a route with redirect or respond asks no origin"
 			if key == "headers.response" {
 				text = "has no effect: in a route with redirect or respond, headers.generated sets the fields of responses"
 			}

@@ -41,7 +41,7 @@ func (v *validator) compression() {
 	used := false
 	for i := range v.c.Routes {
 		r := &v.c.Routes[i]
-		route := item("routes", i)
+		route := v.c.Routes[i].path
 		at := child(route, "compress")
 		v.compress(at, &r.ownCompress)
 		if r.AnswersItself() {

@@ -23,9 +23,9 @@ func (c *Config) table() table {
 		section("tls", c.TLS.table, "Certificates for listeners with tls: true."),
 		section("metrics", c.Metrics.table, "What /metrics and /top show, and a listener for health and metrics only."),
 		live("origins", &originSections{&c.Origins}, "Where responses come from, by name.").asRequired().asBasic(),
-		live("routes", &items[Route]{
-			field: &c.Routes, want: "must be a list of routes", tableOf: (*Route).table, key: func(r *Route) string { return r.Name },
-		}, "The first route that matches is used; no match is a 404. Without routes, all requests go to the only origin.").asBasic(),
+		live("routes", &routeList{items[Route]{
+			field: &c.Routes, want: wantRoutes, tableOf: (*Route).table, key: func(r *Route) string { return r.Name },
+		}}, "The first route that matches is used; no match is a 404. Without routes, all requests go to the only origin.").asBasic(),
 	}, c.Inherited.table(), misplacedTimeouts(), table{
 		section("admission", c.Admission.table, "Which storable responses are stored, by how often they are requested."),
 		section("cache", c.Cache.table, "What is stored, for how long, and where."),
@@ -56,6 +56,7 @@ func (r *Route) table() table {
 		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to send the head of the response; 0s uses the origin's setting."),
 		live("idle_timeout", duration(&r.IdleTimeout, 0), "How long the origin may pause between two reads, or writes, of a body; 0s uses the origin's setting."),
 		section("rewrite", func() table { return rewriteTable(&r.Rewrite) }, "Changes the path that is sent to the origin.").asInline(),
+		live(routesKey, nestedRoutes{}, "Routes within this one, which come before it: they have its hosts, and what they do not say themselves they have from it, but not its name, rewrite, redirect and respond. Their names are its name, a dot, and their own.").asOptional().withExample("[{name: static, match: {path_prefix: /static}, cache: {default_ttl: 1h}}]"),
 		section("redirect", r.Redirect.table, "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table, "A fixed answer.").asInline(),
 	}, r.ownInherited.table().asOverrides(), table{

@@ -16,7 +16,7 @@ func (c *Config) warnOfCookies(warn func(path, text string)) {
 		if r.AnswersItself() || !r.Cache.Enabled {
 			continue
 		}
-		own := child(item("routes", i), "cache")
+		own := child(c.Routes[i].path, "cache")
 		c.warnOfKeptCookies(own, &r.Cache, warn)
 		if at := c.lifetimeSetting(own, &r.Cache); at != "" && len(r.Cache.StripCookies)+len(r.Cache.KeepCookies) == 0 && !warned[at] {
 			warned[at] = true

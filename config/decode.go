@@ -26,6 +26,7 @@ type decoder struct {
 
 	inputs    *Inputs      // reads the files that are included; nil allows none
 	toInclude []includable // what the file includes
+	topRoutes int          // routes so far, without those within others
 	file      string       // the included file that is being decoded; "" is the file itself
 }
 

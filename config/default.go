@@ -13,6 +13,6 @@ func defaultOrigin() Origin { return withDefaults((*Origin).table) }
 // defaultRoute is the only route of a configuration that lists none.
 func defaultRoute(origin string) Route {
 	r := withDefaults((*Route).table)
-	r.Name, r.Origin = "default", origin
+	r.Name, r.Origin, r.path = "default", origin, item(routesKey, 0)
 	return r
 }

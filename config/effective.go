@@ -56,7 +56,7 @@ func (c *Config) inclusionOf(omitted []string) func(s row, path string) inclusio
 			}
 		}
 		switch {
-		case path == includeKey: // what it includes stands in the file itself
+		case path == includeKey, pathPattern(path) == nestedPath: // what it includes stands in the file itself, and routes within others in the list
 			return leftOut
 		case slices.Contains(omitted, path):
 			return asComment

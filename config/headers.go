@@ -145,7 +145,7 @@ func (c *Config) HeaderRules() *HeaderRules { return &c.headerRules }
 func (v *validator) fieldRules() (found Errors) {
 	v.c.headerRules, found = v.headerRules("", &v.c.Headers)
 	for i := range v.c.Routes {
-		r, at := &v.c.Routes[i], item("routes", i)
+		r, at := &v.c.Routes[i], v.c.Routes[i].path
 		var own Errors
 		r.headerRules, own = v.headerRules(at+".", &r.Headers)
 		found = slices.Concat(found, own, v.keyedAndDropped(at, r))

@@ -182,21 +182,13 @@ func (d *decoder) includeOrigins(c *Config, n node) {
 // includeRoutes adds routes behind those of c. Their paths count through all files.
 func (d *decoder) includeRoutes(c *Config, n node) {
 	s, _ := c.table().find(routesKey)
-	routes := s.value.(*items[Route])
 	list, ok := n.Node.(*ast.SequenceNode)
 	if !ok {
-		d.failAt(n, routes.want)
+		d.failAt(n, wantRoutes)
 		return
 	}
 	d.noteFirst(n)
-	defaults := withDefaults((*Route).table)
-	c.Routes = slices.Grow(c.Routes, len(list.Values))
-	for _, v := range list.Values {
-		e := node{Node: v, path: item(routesKey, len(c.Routes))}
-		d.notePlace(e, place{})
-		c.Routes = append(c.Routes, Route{})
-		routes.readElement(d, &c.Routes[len(c.Routes)-1], &defaults)(e)
-	}
+	s.value.(*routeList).add(d, list)
 }
 
 // noteFirst notes the place of a key that no file before has.

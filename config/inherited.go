@@ -245,7 +245,7 @@ func (c *Config) inForceNotes() func(path string) string {
 	}
 	routes, fields := map[string]*Route{}, map[string]place{} // fields are the places of those at the top: they show whether a value may be a secret
 	for i := range c.Routes {
-		routes[item("routes", i)] = &c.Routes[i]
+		routes[c.Routes[i].path] = &c.Routes[i]
 	}
 	for at, p := range c.src.places.all() {
 		if within(at, "headers") {

@@ -65,7 +65,11 @@ func (v *validator) nullNames(path string, own, top map[string]string, list []st
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		above := named(top, name) || slices.ContainsFunc(list, func(n string) bool { return strings.EqualFold(n, name) })
-		if at := child(path, name); own[name] == nullValue && !above && v.noErrorAt(at) {
+		switch at := child(path, name); {
+		case own[name] != nullValue || above || !v.noErrorAt(at):
+		case v.src.setAround[at]: // the route around this one, whose value it does not have
+			delete(own, name)
+		default:
 			v.failWithValue(at, "nothing", "must be text: null removes a name set at the top, and this name is not set there")
 		}
 	}
@@ -113,7 +117,7 @@ func (c *Config) unusedFields(idle func(string, bool, func(*Route) bool), path s
 func (c *Config) routePaths() map[string]string {
 	out := make(map[string]string, len(c.Routes))
 	for i := range c.Routes {
-		out[c.Routes[i].Name] = item("routes", i)
+		out[c.Routes[i].Name] = c.Routes[i].path
 	}
 	return out
 }

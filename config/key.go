@@ -30,7 +30,7 @@ func (v *validator) keyRules() Errors {
 		return found
 	}
 	for i := range v.c.Routes {
-		found = append(found, v.keyRulesAt(descendant(item("routes", i), "cache.key"), &v.c.Routes[i].Cache.Key)...)
+		found = append(found, v.keyRulesAt(descendant(v.c.Routes[i].path, "cache.key"), &v.c.Routes[i].Cache.Key)...)
 	}
 	return found
 }
@@ -59,7 +59,7 @@ func (v *validator) keysWithUsers() (found Errors) {
 		r := &v.c.Routes[i]
 		for n, name := range r.Cache.Key.Headers {
 			if r.Access.BasicAuth.UsersFile != "" && field.Canonical(name) == "Authorization" {
-				at := v.src.firstGiven(item(descendant(item("routes", i), "cache.key.headers"), n), item("cache.key.headers", n))
+				at := v.src.firstGiven(item(descendant(v.c.Routes[i].path, "cache.key.headers"), n), item("cache.key.headers", n))
 				found = append(found, v.src.fault(at, "must be another field: a route with basic_auth does not forward it"))
 			}
 		}

@@ -116,7 +116,7 @@ func (v *validator) matchedFields() (found Errors) {
 	for i := range v.c.Routes {
 		for _, m := range v.c.Routes[i].Match.Fields {
 			if !fieldrules.Keyable(field.Canonical(m.Name)) {
-				found = append(found, v.src.fault(descendant(item("routes", i), "match.headers")+"."+m.Name, wantForwarded))
+				found = append(found, v.src.fault(descendant(v.c.Routes[i].path, "match.headers")+"."+m.Name, wantForwarded))
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // warnOfExpressions warns of values of fields and parameters that look like regular expressions. They are compared as they are.
 func (c *Config) warnOfExpressions(warn func(path, text string)) {
 	for i := range c.Routes {
-		m, match := &c.Routes[i].Match, child(item("routes", i), "match")
+		m, match := &c.Routes[i].Match, child(c.Routes[i].path, "match")
 		for _, matcher := range []struct {
 			key    string
 			values []routing.ValueMatch
@@ -30,7 +30,7 @@ var expression = regexp.MustCompile(`^\^|\.\*|[^$]\$$|^\([^()]*\|[^()]*\)|\\[dws
 // warnOfStars warns of a * in a path of match. It is an ordinary character there, but a wildcard in nginx, Caddy and shells.
 func (c *Config) warnOfStars(warn func(path, text string)) {
 	for i := range c.Routes {
-		m, match := &c.Routes[i].Match, child(item("routes", i), "match")
+		m, match := &c.Routes[i].Match, child(c.Routes[i].path, "match")
 		for _, matcher := range []struct {
 			key    string
 			values []string

@@ -61,7 +61,7 @@ func (v *validator) rates() {
 		v.unusedRateKeys(path, all)
 	}
 	for i, r := range v.c.Routes {
-		at := descendant(item("routes", i), path)
+		at := descendant(v.c.Routes[i].path, path)
 		if !v.src.given(at) {
 			continue
 		}

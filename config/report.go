@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // report collects the errors of one configuration.
@@ -93,5 +94,29 @@ func (r *report) err() error {
 	slices.SortStableFunc(r.errs, func(a, b *FieldError) int {
 		return cmp.Or(cmp.Compare(r.src.order(a.File), r.src.order(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	r.errs = onceForAll(r.errs, func(e *FieldError) (string, spot) { return e.Path, spot{e.File, e.Line, e.Column, e.Want} })
 	return r.errs
+}
+
+// spot is what is said, and where.
+type spot struct {
+	file         string
+	line, column int
+	text         string
+}
+
+// onceForAll returns all, with what is said of several routes at the same place once: they are routes within a route, and have the value in common.
+func onceForAll[T any](all []T, of func(T) (path string, at spot)) []T {
+	inRoute := func(path string) bool { return strings.Contains(path, "].routes[") }
+	kept := map[spot]string{} // the path that stays
+	for _, e := range all {
+		path, at := of(e)
+		if first, ok := kept[at]; !ok || inRoute(first) && !inRoute(path) {
+			kept[at] = path
+		}
+	}
+	return slices.DeleteFunc(all, func(e T) bool {
+		path, at := of(e)
+		return inRoute(path) && kept[at] != path
+	})
 }

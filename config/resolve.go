@@ -15,12 +15,12 @@ func resolve(c *Config, src *source) {
 	resolveWindow(&c.Admission.SecondHit, src, "admission.second_hit", fixedSecondHit)
 	resolveWindow(&c.Admission.Counting.Window, src, "admission.counting", fixedCounting)
 	for i := range c.Routes {
-		c.Routes[i].Inherited = c.inherited(src, item("routes", i), &c.Routes[i].ownInherited)
+		c.Routes[i].Inherited = c.inherited(src, c.Routes[i].path, &c.Routes[i].ownInherited)
 		c.Routes[i].Admission = c.rule(c.Routes[i].ownRule)
-		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), &c.Routes[i].ownCache)
-		c.Routes[i].Compress = c.compress(src, child(item("routes", i), "compress"), &c.Routes[i].ownCompress)
-		c.Routes[i].Rate = c.rate(src, descendant(item("routes", i), "limits.rate"), &c.Routes[i].ownRate)
-		c.Routes[i].AccessLog = c.routeLog(src, child(item("routes", i), "access_log"), &c.Routes[i].ownLog)
+		c.Routes[i].Cache = c.caching(src, child(c.Routes[i].path, "cache"), &c.Routes[i].ownCache)
+		c.Routes[i].Compress = c.compress(src, child(c.Routes[i].path, "compress"), &c.Routes[i].ownCompress)
+		c.Routes[i].Rate = c.rate(src, descendant(c.Routes[i].path, "limits.rate"), &c.Routes[i].ownRate)
+		c.Routes[i].AccessLog = c.routeLog(src, child(c.Routes[i].path, "access_log"), &c.Routes[i].ownLog)
 	}
 	for i, s := range c.Admission.Shadow {
 		if s.Policy == policy.Unset { // validate refuses it

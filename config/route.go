@@ -37,6 +37,8 @@ type Route struct {
 	ownRate   rate.Limit      // likewise
 	ownLog    setting.Log
 
+	path string // where it stands in the file
+
 	ownInherited Inherited
 	ownCompress  setting.Compress
 

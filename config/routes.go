@@ -22,7 +22,7 @@ func (v *validator) routes() {
 	}
 	names, origins := map[string]string{}, v.originNames()
 	for i := range c.Routes {
-		r, path := &c.Routes[i], item("routes", i)
+		r, path := &c.Routes[i], c.Routes[i].path
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), &r.Match)
 		v.redirectAndRespond(path, r)
@@ -114,7 +114,7 @@ func (v *validator) unusedSections() {
 		return
 	}
 	for i := range v.c.Routes {
-		if !v.noErrorAt(child(child(item("routes", i), "admission"), "policy")) {
+		if !v.noErrorAt(child(child(v.c.Routes[i].path, "admission"), "policy")) {
 			return
 		}
 	}
@@ -127,8 +127,8 @@ func (v *validator) unusedSections() {
 
 // unusedMoreThan refuses a route's more_than if its policy is not counting.
 func (v *validator) unusedMoreThan() {
-	for i, r := range v.c.Routes {
-		path := child(item("routes", i), "admission")
+	for _, r := range v.c.Routes {
+		path := child(r.path, "admission")
 		policyAt, moreThan := child(path, "policy"), child(path, "more_than")
 		rule := v.c.rule(r.ownRule)
 		if v.src.given(moreThan) && rule.Policy != policy.Counting && v.noErrorAt(policyAt, moreThan, "admission.policy") {

@@ -16,6 +16,7 @@ func Schema() []byte {
 	delete(root, "required") // --origin may stand in for origins
 	root["$defs"] = object{
 		"variable": object{"description": "a text with a variable: ${VAR} or ${VAR:-default}", "type": "string", "pattern": `\$\{`},
+		routeShape: sample((*Route).table).schema(),
 		"text":     object{"type": []string{"string", "number", "boolean"}},
 		"size": orVariable(object{
 			"description": "a size: B, KB, KiB, MB, MiB, GB or GiB, such as 256MiB",

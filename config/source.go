@@ -16,6 +16,8 @@ type source struct {
 	flagged  map[string]bool // paths of sections in which a flag has set a value; they may have no place
 	included []Included      // in the order in which they were read
 	notices  []Warning       // warnings of files that were included
+
+	setAround map[string]bool // paths of names in a route that the route around it sets as well
 }
 
 // place is where one key was given: in the file, or by a flag.
@@ -28,7 +30,7 @@ type place struct {
 }
 
 func newSource(file string) source {
-	return source{file: file, places: places{}, flagged: map[string]bool{}}
+	return source{file: file, places: places{}, flagged: map[string]bool{}, setAround: map[string]bool{}}
 }
 
 func (s *source) clone() source {

@@ -1,6 +1,9 @@
 package config
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // walkNames calls f for every setting of the format, with its path as documents write it:
 // routes[].match.hosts, origins.*.servers[].url.
@@ -46,7 +49,7 @@ var (
 	origins = regexp.MustCompile(`^origins(\.[^.\[]+|\["[^"]*"\])`)
 )
 
-// pathPattern returns the path of a setting as walkNames has it.
+// pathPattern returns the path of a setting as walkNames has it. That of a route within another is that of any.
 func pathPattern(path string) string {
-	return origins.ReplaceAllString(indexes.ReplaceAllString(path, "[]"), "origins.*")
+	return strings.Replace(origins.ReplaceAllString(indexes.ReplaceAllString(path, "[]"), "origins.*"), "routes[].routes[]", "routes[]", 1)
 }

@@ -47,7 +47,7 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfExpressions(warn)
 	c.warnOfCookies(warn)
 	c.warnOfOptimise(warn)
-	return out
+	return onceForAll(out, func(w Warning) (string, spot) { return w.Path, spot{w.File, w.Line, w.Column, w.Text} })
 }
 
 // warnOfOptimise warns of an aim that the eviction takes no notice of.
@@ -61,7 +61,7 @@ func (c *Config) warnOfOptimise(warn func(path, text string)) {
 func (c *Config) warnOfUnreached(index *routeIndex, warn func(path, text string)) {
 	for i := range c.Routes {
 		late := &c.Routes[i]
-		if at := descendant(item("routes", i), "cache.no_vary_search"); len(late.Match.Fields)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
+		if at := descendant(c.Routes[i].path, "cache.no_vary_search"); len(late.Match.Fields)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
 			warn(at, "has no effect: a route with match.headers or match.query shares its paths with other routes, so its responses may not decide for them")
 		}
 		for _, j := range index.covering(&late.Match) {
@@ -69,7 +69,7 @@ func (c *Config) warnOfUnreached(index *routeIndex, warn func(path, text string)
 				break
 			}
 			if early := &c.Routes[j]; early.Match.Covers(&late.Match) {
-				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches all that it matches")
+				warn(c.Routes[i].path, "never reached: "+c.Routes[j].path+" ("+early.Name+") matches all that it matches")
 				break
 			}
 		}

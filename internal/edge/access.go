@@ -2,7 +2,6 @@ package edge
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -49,7 +48,7 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 		if path == "" {
 			continue
 		}
-		at := c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
+		at := c.Given(c.Routes[i].Path()+".access.basic_auth.users_file", "access.basic_auth.users_file")
 		err, known := checked[path]
 		if !known {
 			_, err = readUsers(path)
@@ -78,7 +77,7 @@ func accessWarnings(c *config.Config) (out []config.Warning) {
 		if path == "" {
 			continue
 		}
-		at := c.Given(fmt.Sprintf("routes[%d].%s", i, top), top)
+		at := c.Given(c.Routes[i].Path()+"."+top, top)
 		if warned[at] {
 			continue
 		}

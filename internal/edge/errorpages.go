@@ -78,7 +78,7 @@ func pageFaults(c *config.Config) (faults config.Errors) {
 				checked[pages[status]] = err
 			}
 			if err != nil {
-				faults = append(faults, c.Fault(c.Given(fmt.Sprintf("routes[%d].error_pages.%s", i, status), "error_pages."+status), err.Error()))
+				faults = append(faults, c.Fault(c.Given(c.Routes[i].Path()+".error_pages."+status, "error_pages."+status), err.Error()))
 			}
 		}
 	}

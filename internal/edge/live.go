@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -62,8 +61,8 @@ func (l *live) close(kept *live) {
 
 // restartFaults returns the live settings of c that conflict with settings in force which only a restart changes.
 func (e *Edge) restartFaults(c *config.Config) (faults config.Errors) {
-	for i, r := range c.Routes {
-		at := fmt.Sprintf("routes[%d].", i)
+	for _, r := range c.Routes {
+		at := r.Path() + "."
 		if e.gate.Supports(r.Admission) != nil {
 			faults = append(faults, c.Fault(c.Given(at+"admission.policy", "admission.policy"), "needs a restart: no route had the policy "+r.Admission.Policy.String()+" at the start, and so no filter was made for it"))
 		}

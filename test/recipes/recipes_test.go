@@ -116,6 +116,7 @@ func (b *behind) ask(method, target string, fields ...string) answer {
 	for i := 0; i < len(fields); i += 2 {
 		req.Header.Add(fields[i], fields[i+1])
 	}
+	req.Host = req.Header.Get("Host")
 	client := &http.Client{Timeout: 2 * testkit.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
 	if err != nil {
@@ -512,4 +513,111 @@ func TestSeveralApplications(t *testing.T) {
 	if a := b.ask(http.MethodGet, "/else"); a.status != http.StatusBadGateway || string(a.body) != "<p>Sorry" {
 		t.Errorf("with the origin down: got %d %q", a.status, a.body)
 	}
+}
+
+// TestSeveralSites: routes within a site have its hosts, its origin and what it says.
+func TestSeveralSites(t *testing.T) {
+	t.Parallel()
+	blog := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintf(w, "blog %s", r.URL) }))
+	b := startRecipe(t, "sites", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Powered-By", "a shop")
+		_, _ = fmt.Fprintf(w, "shop %s %s", r.URL, r.Header["Cookie"])
+	}, append(anyPort(), "127.0.0.1:3001", blog.Listener.Addr().String())...)
+	const cookies = "_ga=1; session=2"
+	for _, asked := range []int64{1, 1, 0} {
+		b.wants(asked, "shop /list []", "/list", "Host", "shop.example.com", "Cookie", "_ga=1")
+		b.wants(asked, "shop /static/a.css []", "/static/a.css", "Host", "www.shop.example.com", "Cookie", cookies)
+	}
+	for range 3 {
+		b.wants(1, "shop /cart [session=2]", "/cart", "Host", "shop.example.com", "Cookie", cookies)
+	}
+	if a := b.ask(http.MethodGet, "/cart", "Host", "shop.example.com"); a.header.Get("X-Powered-By") != "" {
+		t.Errorf("a route within the site shows X-Powered-By: %s", a.header.Get("X-Powered-By"))
+	}
+	if a := b.ask(http.MethodGet, "/old", "Host", "shop.example.com"); a.status != http.StatusPermanentRedirect || a.header.Get("Location") != "https://shop.example.com/new" {
+		t.Errorf("/old: got %d to %q", a.status, a.header.Get("Location"))
+	}
+	b.wants(0, "blog /cart", "/cart", "Host", "blog.example.com")
+	if a := b.ask(http.MethodGet, "/cart", "Host", "other.example.com"); a.status != http.StatusMisdirectedRequest {
+		t.Errorf("another host: got %d", a.status)
+	}
+	m := b.metrics()
+	for route, want := range map[string]float64{"shop.cart": 4, "shop.static": 3, "shop.old": 1, "shop": 3, "blog": 1} {
+		got := 0.0
+		for series, n := range m {
+			if strings.HasPrefix(series, "edgeproxy_requests_total{") && strings.Contains(series, `route="`+route+`"`) {
+				got += n
+			}
+		}
+		if got != want {
+			t.Errorf("route %s: %.0f requests, want %.0f", route, got, want)
+		}
+	}
+}
+
+// TestPagesByDevice: a page for each class of clients, however many browsers there are, and none for another class.
+func TestPagesByDevice(t *testing.T) {
+	t.Parallel()
+	var vary atomic.Bool
+	b := startRecipe(t, "devices", func(w http.ResponseWriter, r *http.Request) {
+		if vary.Load() {
+			w.Header().Set("Vary", "X-Device")
+		}
+		_, _ = fmt.Fprintf(w, "for a %s", r.Header["X-Device"])
+	}, anyPort()...)
+	browsers := [][2]string{
+		{"desktop", "Mozilla/5.0 (X11; Linux x86_64) Chrome/%d.0 Safari/537.36"},
+		{"tablet", "Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X) Version/%d.0 Mobile/15E148 Safari/604.1"},
+		{"phone", "Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/%d.0 Mobile Safari/537.36"},
+	}
+	for _, varies := range []bool{false, true} {
+		vary.Store(varies)
+		target := fmt.Sprintf("/?varies=%t", varies)
+		for n := range 4 {
+			for class, browser := range browsers {
+				// Requests for the URL are counted together, those for its variants are not.
+				asked := int64(0)
+				if n == 0 || n == 1 && (varies || class == 0) {
+					asked = 1
+				}
+				b.wants(asked, "for a ["+browser[0]+"]", target, "User-Agent", fmt.Sprintf(browser[1], n), "X-Device", "mine")
+			}
+		}
+		b.wants(0, "for a [desktop]", target, "User-Agent", "curl/8")
+	}
+}
+
+// TestLiveVideo: blocking requests for a playlist are one fetch, whose response is stored.
+func TestLiveVideo(t *testing.T) {
+	t.Parallel()
+	ready := make(chan struct{})
+	b := startRecipe(t, "live", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("_HLS_msn") {
+			<-ready
+		}
+		_, _ = fmt.Fprintf(w, "#EXTM3U for %s", r.URL.RawQuery)
+	}, append(anyPort(), "default_ttl: 1s", "default_ttl: 1h")...)
+	const players, target = 20, "/live/720p.m3u8?_HLS_msn=7&_HLS_part=2"
+	var wait sync.WaitGroup
+	for range players {
+		wait.Go(func() {
+			res, err := http.Get("http://" + b.address + target)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			if body, err := io.ReadAll(res.Body); err != nil || string(body) != "#EXTM3U for _HLS_msn=7&_HLS_part=2" {
+				t.Errorf("got %q and %v", body, err)
+			}
+		})
+	}
+	testkit.Eventually(t, "all players wait", func() bool { return b.metrics()["edgeproxy_requests_in_flight"] == players })
+	close(ready)
+	wait.Wait()
+	if n := b.origin.requests.Load(); n != 1 {
+		t.Errorf("%d players: %d requests to the origin, want 1", players, n)
+	}
+	b.wants(0, "#EXTM3U for _HLS_msn=7&_HLS_part=2", target)
+	b.wants(1, "#EXTM3U for _HLS_msn=7&_HLS_part=3", "/live/720p.m3u8?_HLS_msn=7&_HLS_part=3")
 }

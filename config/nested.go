@@ -1,0 +1,338 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Path returns where r stands in the file: routes[0], or routes[0].routes[1] for a route within another. Included files count on.
+func (r *Route) Path() string { return r.path }
+
+// routeList is the value of routes. A route may have routes within it, which share what it says: they become routes before it, and what they
+// do not say themselves they have from it. The names of those before a decoded route are the name of the one around it, a dot, and their own.
+type routeList struct{ items[Route] }
+
+func (l *routeList) read(d *decoder) func(node) {
+	return func(n node) {
+		list, ok := n.Node.(*ast.SequenceNode)
+		if !ok {
+			d.failKind(n, l.want)
+			return
+		}
+		d.notePlace(node{Node: list, path: n.path}, place{})
+		*l.field = nil
+		l.add(d, list)
+	}
+}
+
+// add decodes the routes of list behind those of l so far.
+func (l *routeList) add(d *decoder, list *ast.SequenceNode) {
+	defaults := withDefaults((*Route).table)
+	*l.field = slices.Grow(*l.field, len(list.Values))
+	for _, v := range list.Values {
+		n := node{Node: v, path: item(routesKey, d.topRoutes)}
+		d.topRoutes++
+		first := len(*l.field)
+		n.Node = l.addNested(d, n, &defaults)
+		l.addOne(d, n, &defaults)
+		around := (*l.field)[len(*l.field)-1].Name
+		for i := first; i < len(*l.field)-1; i++ {
+			if r := &(*l.field)[i]; around != "" && r.Name != "" {
+				r.Name = around + "." + r.Name
+			}
+		}
+	}
+}
+
+// addOne decodes one route.
+func (l *routeList) addOne(d *decoder, n node, defaults *Route) {
+	d.notePlace(n, place{})
+	*l.field = append(*l.field, Route{})
+	r := &(*l.field)[len(*l.field)-1]
+	l.readElement(d, r, defaults)(n)
+	r.path = n.path
+}
+
+// addNested decodes the routes within the route n, and returns the rest of n.
+func (l *routeList) addNested(d *decoder, n node, defaults *Route) ast.Node {
+	own, _ := pairs(n.Node)
+	isRoutes := func(p *ast.MappingValueNode) bool { return keyOf(p) == routesKey }
+	at := slices.IndexFunc(own, isRoutes)
+	if at < 0 || slices.ContainsFunc(own[at+1:], isRoutes) {
+		return n.Node
+	}
+	list, ok := own[at].Value.(*ast.SequenceNode)
+	if !ok {
+		return n.Node
+	}
+	rest := slices.Delete(slices.Clone(own), at, at+1)
+	path := child(n.path, routesKey)
+	d.notePlace(node{path: path, key: own[at].Key.GetToken()}, place{})
+	d.matchesByHosts(rest, n.path)
+	for i, v := range list.Values {
+		e := node{Node: v, path: item(path, i)}
+		e.Node = d.nested(e, rest)
+		l.addOne(d, e, defaults)
+	}
+	return sectionOf(rest, n.Node)
+}
+
+// sectionOf is a section with these keys in the place of n.
+func sectionOf(of []*ast.MappingValueNode, n ast.Node) ast.Node {
+	m, ok := n.(*ast.MappingNode)
+	return ast.Mapping(n.GetToken(), ok && m.IsFlowStyle, of...)
+}
+
+// keyOf returns the key of p as it is written.
+func keyOf(p *ast.MappingValueNode) string { return p.Key.GetToken().Value }
+
+// pairWith returns the first of all with the key, nil if there is none.
+func pairWith(all []*ast.MappingValueNode, key string) *ast.MappingValueNode {
+	if i := slices.IndexFunc(all, func(p *ast.MappingValueNode) bool { return keyOf(p) == key }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// matchesByHosts refuses other conditions of a route that has routes in it: those within would have to meet them as well.
+func (d *decoder) matchesByHosts(route []*ast.MappingValueNode, path string) {
+	match := pairWith(route, matchKey)
+	if match == nil {
+		return
+	}
+	conditions, _ := pairs(match.Value)
+	for _, p := range conditions {
+		if key := keyOf(p); key != hostsKey {
+			d.failAtKey(p.Key.GetToken(), descendant(path, matchKey+"."+key), "", "must be in a route within this one: a route that has some matches by hosts alone")
+		}
+	}
+}
+
+const (
+	matchKey = "match"
+	hostsKey = "hosts"
+)
+
+// shared returns what routes within route have from it: all but what is its own. Routes with redirect or respond have the part that is for them.
+func shared(route []*ast.MappingValueNode, answers bool) (out []*ast.MappingValueNode) {
+	for _, p := range route {
+		switch key := keyOf(p); {
+		case key == matchKey:
+			out = append(out, only(p, hostsKey))
+		case slices.Contains([]string{"name", routesKey, "rewrite", "redirect", "respond"}, key):
+		case answers && key == "headers":
+			out = append(out, only(p, "generated"))
+		case !answers || slices.Contains([]string{"access", "error_pages", "limits", "access_log"}, key):
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// only is the section p with one of its keys.
+func only(p *ast.MappingValueNode, key string) *ast.MappingValueNode {
+	of, ok := pairs(p.Value)
+	if !ok {
+		return p
+	}
+	return ast.MappingValue(p.Start, p.Key, sectionOf(slices.DeleteFunc(slices.Clone(of), func(p *ast.MappingValueNode) bool { return keyOf(p) != key }), p.Value))
+}
+
+// nested returns a route within another, with what it has from that one.
+func (d *decoder) nested(n node, around []*ast.MappingValueNode) ast.Node {
+	own, ok := pairs(n.Node)
+	if !ok {
+		return n.Node
+	}
+	answers := pairWith(own, "redirect") != nil || pairWith(own, "respond") != nil
+	return sectionOf(d.over(n.path, own, shared(around, answers), new(Route).table()), n.Node)
+}
+
+// over returns the keys of a section at path: own, and those of around that own does not replace. t is the table of the section.
+func (d *decoder) over(path string, own, around []*ast.MappingValueNode, t table) []*ast.MappingValueNode {
+	out := slices.Clone(own)
+	if replacesAll(path, own) {
+		return out
+	}
+	if strings.Contains(path, ".headers.") {
+		around = fieldsOver(own, around)
+	}
+	for _, p := range around {
+		i := slices.IndexFunc(own, func(o *ast.MappingValueNode) bool { return keyOf(o) == keyOf(p) })
+		switch {
+		case i >= 0:
+			out[i] = ast.MappingValue(own[i].Start, own[i].Key, d.valueOver(child(path, keyOf(p)), own[i], p, t))
+		case pairWith(own, inPlaceOf[keyOf(p)]) != nil:
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// inPlaceOf has, for keys of the route around, the key of a route within that stands in their place.
+var inPlaceOf = map[string]string{
+	"more_than": "policy", "keep_cookies": "strip_cookies", "strip_cookies": "keep_cookies", "only_query": "ignore_query", "ignore_query": "only_query",
+}
+
+// replacesAll reports whether a section says no to all that it would have from around, which would stand there without effect.
+func replacesAll(path string, own []*ast.MappingValueNode) bool {
+	for section, no := range map[string]string{".access_log": "enabled", ".basic_auth": "enabled", ".rate": "requests", ".compress": "codings"} {
+		if p := pairWith(own, no); p != nil && strings.HasSuffix(path, section) {
+			word := p.Value.GetToken().Value
+			return word == "false" || word == "0" || isEmptyList(p.Value)
+		}
+	}
+	return false
+}
+
+func isEmptyList(n ast.Node) bool {
+	list, ok := n.(*ast.SequenceNode)
+	return ok && len(list.Values) == 0
+}
+
+// valueOver returns the value of a key that stands in a route and in the one around it.
+func (d *decoder) valueOver(path string, own, around *ast.MappingValueNode, t table) ast.Node {
+	s, _ := t.find(keyOf(own))
+	ownPairs, isOwn := pairs(own.Value)
+	aroundPairs, isAround := pairs(around.Value)
+	switch key := keyOf(own); {
+	case key == hostsKey && strings.HasSuffix(path, "."+matchKey+"."+hostsKey):
+		d.failAtKey(own.Key.GetToken(), path, "", "must be in the route around this one, for all routes within it")
+	case isGroup(s) && isOwn && isAround:
+		return sectionOf(d.over(path, ownPairs, aroundPairs, s.value.(*group).settings()), own.Value)
+	case isOwn && isAround && (key == "error_pages" || key == "set"):
+		return d.namesOver(path, own, ownPairs, aroundPairs)
+	case key == "allow" || key == "only" || key == "deny" || key == "remove":
+		return d.listOver(path, own, around)
+	}
+	return own.Value
+}
+
+func isGroup(s row) bool {
+	_, ok := s.value.(*group)
+	return ok
+}
+
+// namesOver returns the names of own, and those of around that own does not have. A name with null in own is one that is removed.
+func (d *decoder) namesOver(path string, own *ast.MappingValueNode, names, around []*ast.MappingValueNode) ast.Node {
+	out := slices.Clone(names)
+	for _, p := range around {
+		i := slices.IndexFunc(names, func(o *ast.MappingValueNode) bool { return strings.EqualFold(keyOf(o), keyOf(p)) })
+		if i < 0 {
+			out = append(out, p)
+			continue
+		}
+		d.src.setAround[child(path, keyOf(names[i]))] = true
+	}
+	return sectionOf(out, own.Value)
+}
+
+// listOver returns own in place of around, for deny and remove with the elements of both.
+func (d *decoder) listOver(path string, own, around *ast.MappingValueNode) ast.Node {
+	mine, listed := own.Value.(*ast.SequenceNode)
+	theirs, _ := around.Value.(*ast.SequenceNode)
+	key := keyOf(own)
+	adds := key == "deny" || key == "remove"
+	_, variable := variableText(own.Value)
+	switch {
+	case isEmptyList(around.Value):
+		return own.Value
+	case isEmptyList(own.Value):
+		d.failAtKey(own.Key.GetToken(), path, "[]", "must have an element, or remove the key: an empty list does not say whether that of the route around this one applies")
+	case adds && (variable || theirs == nil && key == "remove"):
+		d.failAtKey(own.Key.GetToken(), path, "", "must be a list in brackets, here and in the route around this one: both apply")
+	case adds && listed && theirs != nil:
+		both := ast.Sequence(mine.Start, mine.IsFlowStyle)
+		both.Values = slices.Concat(mine.Values, theirs.Values)
+		return both
+	}
+	return own.Value
+}
+
+// fieldsOver returns the rules for fields of a section that has own, and of the one around it those for other fields.
+func fieldsOver(own, around []*ast.MappingValueNode) []*ast.MappingValueNode {
+	names := func(p *ast.MappingValueNode) (out []string) {
+		of, _ := pairs(p.Value)
+		for _, p := range of {
+			out = append(out, keyOf(p))
+		}
+		return out
+	}
+	var sets, removed []string
+	if p := pairWith(own, "set"); p != nil {
+		sets = names(p)
+	}
+	if p := pairWith(own, "remove"); p != nil {
+		if list, ok := p.Value.(*ast.SequenceNode); ok {
+			for _, n := range list.Values {
+				removed = append(removed, n.GetToken().Value)
+			}
+		}
+	}
+	out := slices.Clone(around)
+	for i, p := range out {
+		list, listed := p.Value.(*ast.SequenceNode)
+		of, isSection := pairs(p.Value)
+		switch key := keyOf(p); {
+		case key == "set" && isSection:
+			of = slices.DeleteFunc(slices.Clone(of), func(p *ast.MappingValueNode) bool {
+				return slices.ContainsFunc(removed, func(element string) bool { return removes(element, keyOf(p)) })
+			})
+			out[i] = ast.MappingValue(p.Start, p.Key, sectionOf(of, p.Value))
+		case key == "remove" && listed:
+			rest := ast.Sequence(list.Start, list.IsFlowStyle)
+			for _, n := range list.Values {
+				if !slices.ContainsFunc(sets, func(name string) bool { return strings.EqualFold(name, n.GetToken().Value) }) {
+					rest.Values = append(rest.Values, n)
+				}
+			}
+			out[i] = ast.MappingValue(p.Start, p.Key, rest)
+		}
+	}
+	return out
+}
+
+func (l *routeList) check(v *validator, path string) {
+	for _, e := range l.elements(path) {
+		e.settings().check(v, e.path)
+	}
+}
+
+func (l *routeList) elements(path string) []element {
+	out := l.items.elements(path)
+	for i := range out {
+		out[i].path = (*l.field)[i].path
+	}
+	return out
+}
+
+func (l *routeList) take(from value) { *l.field = *from.(*routeList).field }
+
+const (
+	routeShape = "route"           // the name of its JSON Schema
+	nestedPath = "routes[].routes" // the path of routes within others
+)
+
+func (l *routeList) schema() object { return object{"type": "array", "items": ref(routeShape)} }
+
+// nestedRoutes is the value of routes in a route. It holds nothing: they are among the routes.
+type nestedRoutes struct{ misplacedKey }
+
+func (nestedRoutes) read(d *decoder) func(node) {
+	return func(n node) {
+		switch _, ok := n.Node.(*ast.SequenceNode); {
+		case strings.Contains(n.path, "].routes["):
+			d.failWithValue(n.path, "", "must be in a route at the top of the list: a route within another has none in it")
+		case !ok:
+			d.failKind(n, wantRoutes)
+		}
+	}
+}
+
+func (nestedRoutes) kind() string   { return "list of routes" }
+func (nestedRoutes) schema() object { return object{"type": "array", "items": ref(routeShape)} }
+
+const wantRoutes = "must be a list of routes"
