@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lays out the folder that docker build makes the image of: scripts/image.sh FOLDER [ARCH]. It gets the static program, the
 # demo's origin, the certificates of authorities of this machine, or those in CA_CERTIFICATES, and the Dockerfile.
-# The version is VERSION, as for scripts/build.sh.
+# The version is VERSION, as for scripts/build.sh. PROGRAM is copied where it is given, and then the folder has no demo's origin.
 set -eu
 to=${1:?must be the folder}
 mkdir -p "$to/empty"
@@ -21,7 +21,11 @@ done
 	exit 1
 }
 export GO GOOS=linux
-scripts/build.sh "$to/edgeproxy" "$ARCH"
-PACKAGE=./scripts/tour-origin scripts/build.sh "$to/tour-origin" "$ARCH"
+if [ -n "${PROGRAM-}" ]; then
+	cp "$PROGRAM" "$to/edgeproxy"
+else
+	scripts/build.sh "$to/edgeproxy" "$ARCH"
+	PACKAGE=./scripts/tour-origin scripts/build.sh "$to/tour-origin" "$ARCH"
+fi
 cp packaging/docker/Dockerfile packaging/docker/edgeproxy.yaml "$to/"
 chmod 644 "$to/ca-certificates.crt" "$to/edgeproxy.yaml"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -136,6 +137,32 @@ func TestTheImageServes(t *testing.T) {
 	docker("stop", "--time", "40", name)
 	if got := docker("inspect", "--format", "{{.State.ExitCode}} {{.Config.User}}", name); got != "0 65532:65532" {
 		t.Errorf("got exit code and user %q after a stop, want 0 and numbers\n%s", got, docker("logs", name))
+	}
+}
+
+// TestTheImageOfTheReleaseServes loads the archive that a release has, and starts it.
+func TestTheImageOfTheReleaseServes(t *testing.T) {
+	t.Parallel()
+	docker := engine(t)
+	folder := imageFolder(t)
+	archive, program := filepath.Join(t.TempDir(), "image.tar.gz"), filepath.Join(t.TempDir(), "image")
+	name := "edgeproxy-test-" + strings.ToLower(filepath.Base(folder)) + ":release"
+	run(t, exec.Command("go", "build", "-C", filepath.Join(root, "tools", "image"), "-o", program, "."))
+	run(t, exec.Command(program, "-target", "edgeproxy", "-tag", name, "-arch", runtime.GOARCH, folder, archive))
+	docker("load", "--quiet", "--input", archive)
+	t.Cleanup(func() { docker("image", "rm", "--force", name) })
+	container, _, _ := strings.Cut(name, ":")
+	docker("run", "--detach", "--name", container, "--read-only", "--cap-drop", "ALL", name)
+	t.Cleanup(func() { docker("rm", "--force", "--volumes", container) })
+	health := func() string { return docker("inspect", "--format", "{{.State.Health.Status}}", container) }
+	if !testkit.ComesTrue(func() bool { return health() == "healthy" }) {
+		t.Fatalf("the container is %s\n%s", health(), docker("logs", container))
+	}
+	docker("build", "--quiet", "--target", "edgeproxy", "--tag", container+":built", folder)
+	t.Cleanup(func() { docker("image", "rm", "--force", container+":built") })
+	const all = "{{json .Config.Entrypoint}} {{json .Config.Cmd}} {{json .Config.ExposedPorts}} {{json .Config.Volumes}} {{json .Config.Healthcheck}} {{.Config.User}} {{.Config.StopSignal}}"
+	if got, want := docker("image", "inspect", "--format", all, name), docker("image", "inspect", "--format", all, container+":built"); got != want {
+		t.Errorf("got %s, but docker build makes %s", got, want)
 	}
 }
 

@@ -45,11 +45,12 @@ func TestTheReleaseIsComplete(t *testing.T) {
 	want := []string{"SHA256SUMS"}
 	for _, arch := range architectures {
 		name := "edgeproxy-1.2.3-linux-" + arch
-		want = append(want, name+".tar.gz", name+".cdx.json", "edgeproxy_1.2.3_"+arch+".deb", "edgeproxy-1.2.3-1."+rpmArch(arch)+".rpm")
+		want = append(want, name+".tar.gz", name+".cdx.json", name+"-image.tar.gz", "edgeproxy_1.2.3_"+arch+".deb", "edgeproxy-1.2.3-1."+rpmArch(arch)+".rpm")
 		t.Run(arch, func(t *testing.T) {
 			top := filepath.Join(unpacked(t, filepath.Join(out, name+".tar.gz")), name)
 			program := filepath.Join(top, "bin/edgeproxy")
 			checkStatic(t, program, arch)
+			checkImage(t, filepath.Join(out, name+"-image.tar.gz"), program, arch)
 			checkBillOfMaterials(t, filepath.Join(out, name+".cdx.json"), program)
 			checkContents(t, top)
 			checkLinks(t, top)
@@ -101,6 +102,73 @@ func unpacked(t *testing.T, path string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// checkImage looks into an image for docker load: it is of this architecture, and has this program.
+func checkImage(t *testing.T, path, program, arch string) {
+	t.Helper()
+	dir := unpacked(t, path)
+	read := func(path string) []byte {
+		t.Helper()
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	var manifest []struct {
+		Config           string
+		RepoTags, Layers []string
+	}
+	if err := json.Unmarshal(read(filepath.Join(dir, "manifest.json")), &manifest); err != nil || len(manifest) != 1 || len(manifest[0].Layers) != 1 {
+		t.Fatalf("%s: got the manifest %+v, %v", path, manifest, err)
+	}
+	m := manifest[0]
+	if len(m.RepoTags) != 1 || m.RepoTags[0] != "edgeproxy:1.2.3" {
+		t.Errorf("%s: got tags %q", path, m.RepoTags)
+	}
+	var c struct {
+		Architecture, OS string
+		Config           struct {
+			User       string
+			Entrypoint []string
+		}
+	}
+	if err := json.Unmarshal(read(filepath.Join(dir, m.Config)), &c); err != nil || c.Architecture != arch || c.OS != "linux" || c.Config.User != "65532:65532" || !slices.Equal(c.Config.Entrypoint, []string{"/edgeproxy"}) {
+		t.Errorf("%s: got %+v, %v", path, c, err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(read(filepath.Join(dir, m.Layers[0]))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for layer := tar.NewReader(z); ; {
+		h, err := layer.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(layer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[h.Name] = fmt.Sprintf("%o %d:%d %x", h.Mode, h.Uid, h.Gid, sha256.Sum256(content))
+	}
+	sum := func(path string) string { return fmt.Sprintf("%x", sha256.Sum256(read(path))) }
+	nothing := fmt.Sprintf("%x", sha256.Sum256(nil))
+	for name, want := range map[string]string{
+		"edgeproxy": "755 0:0 " + sum(program), "etc/edgeproxy/edgeproxy.yaml": "644 0:0 " + sum(filepath.Join(root, "packaging/docker/edgeproxy.yaml")),
+		"var/cache/edgeproxy/": "755 65532:65532 " + nothing, "var/lib/edgeproxy/": "755 65532:65532 " + nothing,
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %s is %q, want %q", path, name, got[name], want)
+		}
+	}
+	if got["etc/ssl/certs/ca-certificates.crt"] == "" {
+		t.Errorf("%s: no certificates of authorities in it", path)
 	}
 }
 
