@@ -63,6 +63,16 @@ func (s *sequence) cached(bytes int64) int {
 // file writes the sequence as a log, where the answer to a HEAD has no bytes.
 func (s *sequence) file(t *testing.T) string {
 	t.Helper()
+	return s.drawn(t, 0)
+}
+
+// drawn is file with other URLs for each draw. Simulate does the same each time for the same URLs, and what it evicts goes by their hashes.
+func (s *sequence) drawn(t *testing.T, draw int) string {
+	t.Helper()
+	query := ""
+	if draw > 0 {
+		query = "?draw=" + strconv.Itoa(draw)
+	}
 	var b strings.Builder
 	b.WriteString("method,url,bytes\n")
 	for _, a := range s.accesses {
@@ -70,7 +80,7 @@ func (s *sequence) file(t *testing.T) string {
 		if a.Head {
 			method, size = "HEAD", 0
 		}
-		fmt.Fprintf(&b, "%s,%s,%d\n", method, replayTarget(a.Object), size)
+		fmt.Fprintf(&b, "%s,%s%s,%d\n", method, replayTarget(a.Object), query, size)
 	}
 	return writeFile(t, "sequence.csv", b.String())
 }
@@ -95,6 +105,7 @@ type setup struct {
 	capacity, maxObject int64   // bytes
 	stage               int64   // the part of capacity
 	eviction            cache.Eviction
+	seed                uint64 // of the proxy's hash
 }
 
 // setups returns one for each policy. At these rates no key is taken for another,
@@ -169,7 +180,7 @@ func (s *setup) config(t *testing.T, origin string) *config.Config {
 	c.Routes[0].Admission.MoreThan, c.Routes[0].Admission.Probability = s.moreThan, s.probability
 	c.Cache.Memory = config.Memory{MaxBytes: config.Size(s.capacity), MaxObjectBytes: config.Size(s.maxObject), StageBytes: config.Size(s.stage), Eviction: s.eviction}
 	c.Admission.State = filepath.Join(t.TempDir(), "sightings")
-	g, err := admission.New(admission.Options{State: &admission.StateOptions{Path: c.Admission.State, Seed: 1}}, time.Now())
+	g, err := admission.New(admission.Options{State: &admission.StateOptions{Path: c.Admission.State, Seed: max(s.seed, 1)}}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
