@@ -2,7 +2,7 @@
 # Lays out what is delivered with a program: scripts/contents.sh FOLDER PROGRAM [RUNS]. FOLDER gets the program as
 # bin/edgeproxy, its manual pages and completions, the documents, and from packaging/ the units, the rules and the
 # dashboard for monitoring, and the chart. RUNS is a program of the same tree that this machine can run, where PROGRAM is for
-# another one. The archive and the Debian package are made of this folder.
+# another one. The archive and the packages are made of this folder.
 set -eu
 to=${1:?must be the folder}
 program=${2:?must be the program}
