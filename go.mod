@@ -31,6 +31,7 @@ require (
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/mholt/acmez/v3 v3.1.7
 	github.com/miekg/dns v1.1.73
+	github.com/minio/sio v0.4.1
 	github.com/pires/go-proxyproto v0.15.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	go.opentelemetry.io/proto/slim/otlp v1.11.1

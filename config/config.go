@@ -26,6 +26,7 @@ type Config struct {
 	Cache       Cache
 	Compress    setting.Compress
 	Purge       Purge
+	Fleet       Fleet
 	Limits      Limits
 	Shutdown    Shutdown
 	CacheStatus setting.CacheStatus

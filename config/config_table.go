@@ -31,6 +31,7 @@ func (c *Config) table() table {
 		section("cache", c.Cache.table, "What is stored, for how long, and where."),
 		section("compress", func() table { return compressTable(&c.Compress) }, "Responses that origins send without a content coding are compressed once, before they are stored. Do not use it for pages that contain both a secret and data that a client sent (BREACH)."),
 		section("purge", c.Purge.table, "Purges on the listeners for clients. The admin listener has others."),
+		section("fleet", c.Fleet.table, "What several edges of one site have in common."),
 		section("limits", c.Limits.table, "Limits for clients."),
 		section("shutdown", c.Shutdown.table, "How the process stops."),
 		section("cache_status", func() table { return cacheStatusTable(&c.CacheStatus) }, "The header Cache-Status (RFC 9211)."),

@@ -197,6 +197,7 @@ func wantEveryKey() *Config {
 			Disk:   Disk{Paths: []string{"store", "/more"}, MaxBytes: 20 << 30, MaxObjectBytes: 2 << 30, MinFree: Free{Bytes: 3 << 30}, WriteRate: 50_000_000},
 		},
 		Compress: everyCompress(),
+		Fleet:    Fleet{SecretFile: "secret"},
 		Purge:    Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}, TokenFile: "token"},
 		Limits: Limits{
 			Limits: setting.Limits{

@@ -42,6 +42,8 @@ var smokes = map[string]smoke{
 	"cache ls":              {"cache ls --admin {admin}", exitDone, "http://{host}/kept\n"},
 	"cache verify":          {"cache verify --admin {admin}", exitDone, "damaged: 0\n"},
 	"cache drop":            {"cache drop --admin {admin} http://{host}/dropped", exitDone, "(objects: 1)"},
+	"state":                 {"state", exitUsage, "state needs fetch"},
+	"state fetch":           {"state fetch --from {admin} --secret-file {secret} --to {dir}/sightings", exitDone, " of sightings, "},
 	"reload":                {"reload --admin {admin}", exitDone, "reloaded: {file}\n"},
 	"lookup":                {"lookup --admin {admin} http://{host}/kept", exitDone, "hit: It is answered from the cache."},
 	"log":                   {"log --admin {admin} --all --once result=hit", exitDone, "http://{host}/kept  hit"},
@@ -135,6 +137,7 @@ listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
 origins: {app: {servers: ["ORIGIN"]}}
 admission: {policy: always}
+fleet: {secret_file: "DIR/secret"}
 access_log: {path: "DIR/access.log"}
 metrics: {top: {entries: 100}}
 cache: {memory: {max_bytes: 4MiB, max_object_bytes: 1MiB}, disk: {path: "DIR/disk", min_free: 0, max_bytes: 64MiB}}
@@ -149,6 +152,9 @@ func serveOwn(t *testing.T) *ownProxy {
 	t.Cleanup(func() { slog.SetDefault(was); log.SetOutput(os.Stderr); signal.Reset(syscall.SIGPIPE) })
 	dir := t.TempDir()
 	file := writeFile(t, "edge.yaml", strings.NewReplacer("ORIGIN", cachedOrigin(t), "DIR", dir).Replace(ownFile))
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(strings.Repeat("x", 40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p := &ownProxy{stderr: &testkit.Buffer{}}
 	serving, said := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
@@ -165,7 +171,7 @@ func serveOwn(t *testing.T) *ownProxy {
 	})
 	t.Cleanup(p.end)
 	address, admin := awaitServing(t, serving)
-	p.of = map[string]string{"{admin}": admin, "{file}": file, "{host}": address, "{dir}": filepath.Join(dir, "man")}
+	p.of = map[string]string{"{admin}": admin, "{file}": file, "{host}": address, "{dir}": filepath.Join(dir, "man"), "{secret}": filepath.Join(dir, "secret")}
 	for _, path := range []string{"/a", "/dropped", "/kept", "/kept"} {
 		if res, body := get(t, "http://"+address+path); res.StatusCode != 200 || body != "hello\n" {
 			t.Errorf("%s: got %d %q", path, res.StatusCode, body)

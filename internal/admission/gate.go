@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -256,6 +257,13 @@ func (g *Gate) Save(now time.Time) error {
 		return nil
 	}
 	return g.keeper.save(now)
+}
+
+// WriteState writes to w what Save writes to a file: the filters as of now, whose keys are hashed under seed. CopyState makes a file of it. It blocks
+// neither sightings nor rotations. The error is that of w.
+func (g *Gate) WriteState(w io.Writer, seed uint64, now time.Time) error {
+	_, err := writeState(w, seed, g.memories, g.fit, now)
+	return err
 }
 
 // Close stops the goroutines, waits for what they have begun, callbacks included, and saves a last time if StartSaving

@@ -93,7 +93,7 @@ func (k *keeper) save(now time.Time) error {
 	defer func() { <-k.saving }()
 	var size int64
 	err := statefile.Write(k.options.Path, func(w io.Writer) (err error) {
-		size, err = k.write(w, now)
+		size, err = writeState(w, k.options.Seed, k.memories, k.fit, now)
 		return err
 	})
 	k.mu.Lock()
@@ -107,13 +107,13 @@ func (k *keeper) save(now time.Time) error {
 	return nil
 }
 
-// write writes the state to w and returns its length.
-func (k *keeper) write(w io.Writer, now time.Time) (int64, error) {
-	sw := newStateWriter(w, k.options.Seed, now)
-	for _, m := range k.memories {
+// writeState writes memories and what is known of the sizes of responses to w, and returns its length.
+func writeState(w io.Writer, seed uint64, memories []*memory, known *fit.Fit, now time.Time) (int64, error) {
+	sw := newStateWriter(w, seed, now)
+	for _, m := range memories {
 		m.save(sw, now)
 	}
-	sw.bytes(fitSection, k.fit.AppendBinary(nil))
+	sw.bytes(fitSection, known.AppendBinary(nil))
 	err := sw.close()
 	return sw.n, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"time"
 
 	"edgeproxy/internal/admission/fit"
@@ -79,6 +80,39 @@ func LoadState(path string, now time.Time) (*State, error) {
 		st.fault("%s was saved at %v, after the present time; the age of its sightings is unknown", path, st.saved)
 	}
 	return st, nil
+}
+
+// CopyState makes a file at path of what WriteState wrote, which it reads from r, and returns its content. A file that is there already is replaced
+// once all has come and is a state, and not before. The error is that of r, of the file system, or ErrState.
+func CopyState(path string, r io.Reader, now time.Time) (*State, error) {
+	fetched := path + ".fetched"
+	if err := statefile.Write(fetched, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	st, err := LoadState(fetched, now)
+	if err == nil {
+		err = os.Rename(fetched, path)
+	}
+	if err != nil {
+		st.Close()
+		_ = os.Remove(fetched) // the error is what matters
+		return nil, err
+	}
+	return st, nil
+}
+
+// Saved returns when the sightings were saved.
+func (st *State) Saved() time.Time { return st.saved }
+
+// Size returns the length of the content in bytes.
+func (st *State) Size() (bytes int64) {
+	for _, s := range st.sections {
+		bytes += s.length
+	}
+	return bytes
 }
 
 // Seed returns the seed of the key hash that the sightings were recorded under.

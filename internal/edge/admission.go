@@ -34,6 +34,7 @@ func (e *Edge) buildAdmission(state *admission.State) (cache.Hasher, error) {
 		}
 		e.registry.MustRegister(shadow.NewCollector(e.shadow))
 	}
+	e.keySeed = seed
 	return cache.NewHasher(seed)
 }
 

@@ -105,7 +105,7 @@ type setup struct {
 	capacity, maxObject int64   // bytes
 	stage               int64   // the part of capacity
 	eviction            cache.Eviction
-	seed                uint64 // of the proxy's hash
+	seed                uint64 // seed of the proxy's hash
 }
 
 // setups returns one for each policy. At these rates no key is taken for another,

@@ -35,6 +35,7 @@ type storage struct {
 	diskFailure error       // why a configured disk tier is not in use
 	purges      *purge.Table
 	gate        *admission.Gate
+	keySeed     uint64         // seed of the hash of keys
 	shadow      *shadow.Shadow // nil: no shadow policies
 }
 

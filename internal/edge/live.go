@@ -8,6 +8,7 @@ import (
 	"edgeproxy/internal/front/certs"
 	"edgeproxy/internal/ops/admin"
 	"edgeproxy/internal/ops/dashboard"
+	"edgeproxy/internal/ops/sealed"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 )
@@ -16,9 +17,10 @@ import (
 // built once, from Edge.config, and changes only with a restart.
 type live struct {
 	config  *config.Config
-	token   string       // the token of the admin listener
-	purges  string       // the token of purges on the listeners for clients
-	certs   *certs.Store // nil: no certificate files
+	token   string        // the token of the admin listener
+	purges  string        // the token of purges on the listeners for clients
+	secret  sealed.Secret // secret of the fleet; the zero Secret is none
+	certs   *certs.Store  // nil: no certificate files
 	origins []liveOrigin
 	routes  []proxy.Route
 }
@@ -37,7 +39,11 @@ func (e *Edge) buildLive(c *config.Config, before *live) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, token: token, purges: purges}
+	secret, err := fleetSecret(c)
+	if err != nil {
+		return nil, err
+	}
+	next := &live{config: c, token: token, purges: purges, secret: secret}
 	if next.certs, err = e.buildCertificates(c, before); err != nil {
 		return nil, err
 	}
@@ -161,7 +167,7 @@ func (e *Edge) adminOptions(l *live) admin.Options {
 	a := &l.config.Admin
 	o := admin.Options{
 		Address: e.config.Admin.Address, Hosts: a.Hosts, Token: l.token, Profiles: a.Pprof,
-		Page: dashboard.Handler(l.token != ""), Registry: e.registry, Ready: e.readiness, Status: func() any { return e.Status() }, History: func() any { return e.History() }, Purger: e.proxy, Lookup: e.lookup, Top: e.top, Requests: e.requests, Panics: e.panics, Log: e.log,
+		Page: dashboard.Handler(l.token != ""), Registry: e.registry, Ready: e.readiness, Status: func() any { return e.Status() }, History: func() any { return e.History() }, Purger: e.proxy, Lookup: e.lookup, Top: e.top, Requests: e.requests, Sightings: e.sendSightings(l.secret), Panics: e.panics, Log: e.log,
 	}
 	if e.disk != nil {
 		o.Disk = adminDisk{e}

@@ -41,13 +41,17 @@ func tokenIn(c *config.Config, key, path string) (string, error) {
 	return token, nil
 }
 
-// tokenFaults checks the token files.
+// tokenFaults checks the files of tokens and of the fleet's secret.
 func tokenFaults(c *config.Config) (faults config.Errors) {
 	for _, read := range []func(*config.Config) (string, error){AdminToken, purgeToken} {
 		var found config.Errors
 		if _, err := read(c); errors.As(err, &found) {
 			faults = append(faults, found...)
 		}
+	}
+	var found config.Errors
+	if _, err := fleetSecret(c); errors.As(err, &found) {
+		faults = append(faults, found...)
 	}
 	return faults
 }

@@ -34,9 +34,14 @@ func faultsBeside(c, running *config.Config) config.Errors {
 // origins that are this proxy.
 func Warnings(c *config.Config) []config.Warning {
 	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
-	for _, token := range []struct{ key, path string }{{tokenFileKey, c.Admin.TokenFile}, {purgeTokenFileKey, c.Purge.TokenFile}} {
-		if info, err := os.Stat(token.path); token.path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
-			out = append(out, c.Warn(token.key, "everybody on this machine can read the token and purge with it: must have mode 0600 or 0640"))
+	const token = "everybody on this machine can read the token and purge with it: must have mode 0600 or 0640"
+	for _, file := range []struct{ key, path, text string }{
+		{tokenFileKey, c.Admin.TokenFile, token},
+		{purgeTokenFileKey, c.Purge.TokenFile, token},
+		{secretFileKey, c.Fleet.SecretFile, "everybody on this machine can read the secret of the fleet: must have mode 0600 or 0640"},
+	} {
+		if info, err := os.Stat(file.path); file.path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
+			out = append(out, c.Warn(file.key, file.text))
 		}
 	}
 	return out

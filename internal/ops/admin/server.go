@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -79,6 +80,8 @@ type Options struct {
 	// Reload reloads the configuration, and waits for reloads before it. It returns the status of the answer and its body,
 	// in a form that encoding/json can encode. Nil: no such path.
 	Reload func() (status int, answer any)
+	// Sightings writes the filters of admission to w, sealed for who sent the nonce. Nil: no such path.
+	Sightings func(w io.Writer, nonce []byte) error
 	// Disk shows the disk tier; nil: no such paths.
 	Disk Disk
 	// Panics counts panics of handlers; nil counts none.
@@ -172,6 +175,9 @@ func (s *Server) newSite(o Options) (*site, error) {
 			methods: []string{http.MethodPost}, about: "apply the configuration file again; says what changed, and what needs a restart",
 			handler: reloadHandler(o.Reload, o.Log),
 		}
+	}
+	if o.Sightings != nil {
+		routes["/sightings"] = read("?nonce=: the filters of admission, encrypted with the fleet's secret, for edgeproxy state fetch", sightingsHandler(o.Sightings, o.Log))
 	}
 	if o.Disk != nil {
 		addDisk(routes, o.Disk, o.Log)

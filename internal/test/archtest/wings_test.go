@@ -55,6 +55,7 @@ func modules() map[string][]string {
 		"github.com/klauspost/compress":           {"internal/lab/trace", "internal/proxy/compress"},
 		"github.com/mattn/go-isatty":              {"cmd/edgeproxy", "internal/lab/simulate", "loadtest"},
 		"github.com/mholt/acmez/v3":               {"internal/front/acme"},
+		"github.com/minio/sio":                    {"internal/ops/sealed"},
 		"github.com/molecule-man/go-brrr":         {"internal/proxy/compress"},
 		"github.com/pires/go-proxyproto":          {"internal/front/listen"},
 		"github.com/prometheus/client_golang":     {"cmd/edgeproxy", "internal/cache", "internal/edge", "internal/lab/shadow", "internal/ops/admin", "internal/ops/spans", "internal/origin", "internal/proxy"},
