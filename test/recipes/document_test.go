@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"net"
 	"os"
 	"regexp"
 	"strings"
@@ -43,4 +44,28 @@ func block(t *testing.T, document, name string, oldNew ...string) string {
 		}
 	}
 	return strings.NewReplacer(oldNew...).Replace(string(found[1]))
+}
+
+// openFolder returns a folder that is removed at the end of the test, and in which a program may write that becomes another user.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "edgeproxy-peer-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// portOf returns the port of an address.
+func portOf(t *testing.T, address string) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }

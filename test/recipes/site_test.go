@@ -19,6 +19,7 @@ type site struct {
 
 	mu    sync.Mutex
 	asked map[string]int
+	last  *http.Request
 }
 
 func newSite(t *testing.T) *site {
@@ -35,13 +36,27 @@ func (s *site) address() string { return s.Listener.Addr().String() }
 
 // ServeHTTP answers as the path says, and counts.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/health" { // which proxies ask at times of their own
+		return
+	}
 	s.mu.Lock()
 	s.asked[r.Method+" "+r.URL.String()]++
+	s.last = r
 	s.mu.Unlock()
 	path := r.URL.Path
 	switch {
+	case strings.HasPrefix(path, "/static/old"):
+		w.Header().Set("Cache-Control", "max-age=0")
 	case strings.HasPrefix(path, "/static/"):
 		w.Header().Set("Cache-Control", "no-cache")
+	case path == "/internal/moved":
+		w.Header().Set("Location", "/internal/list")
+		w.WriteHeader(http.StatusFound)
+		return
+	case path == "/big":
+		w.Header().Set("X-Powered-By", "Go")
+		_, _ = io.WriteString(w, strings.Repeat("big ", 1000))
+		return
 	case strings.HasPrefix(path, "/private"):
 		w.Header().Set("Cache-Control", "private, max-age=600")
 	case strings.HasPrefix(path, "/missing"):
@@ -118,4 +133,50 @@ func (s *site) play(t *testing.T, address string, all []requests) map[string]int
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.asked)
+}
+
+// exchange is a request with what its client got, and what the origin was told of it.
+type exchange struct {
+	status int
+	header http.Header // fields of the response
+	asked  bool        // the origin was
+	target string      // URL that the origin was asked for
+	heard  http.Header // fields that it got
+}
+
+// exchange sends a GET with these fields, each a name and a value, to the proxy at address.
+func (s *site) exchange(t *testing.T, address, target string, fields ...string) exchange {
+	t.Helper()
+	s.mu.Lock()
+	s.last = nil
+	s.mu.Unlock()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+target, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "www.example.com"
+	for i := 0; i < len(fields); i += 2 {
+		if fields[i] == "Host" {
+			req.Host = fields[i+1]
+		}
+		req.Header.Set(fields[i], fields[i+1])
+	}
+	transport := &http.Transport{DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatalf("%s: %v", target, err)
+	}
+	_, err = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	if err != nil {
+		t.Fatalf("%s: %v", target, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := exchange{status: res.StatusCode, header: res.Header}
+	if s.last != nil {
+		e.asked, e.target, e.heard = true, s.last.URL.String(), s.last.Header
+	}
+	return e
 }
