@@ -27,6 +27,8 @@ type question struct {
 type said struct {
 	Status                int
 	Location, Frame, Body string
+	Program               string // X-Powered-By
+	Compressed            bool
 }
 
 // gateway is a proxy by its two addresses, and what is behind it.
@@ -54,6 +56,7 @@ func (g *gateway) says(t *testing.T, q question) (all []said) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.Header.Set("X-Debug", "1")
 		if q.user != "" {
 			req.SetBasicAuth(q.user, q.password)
 		}
@@ -66,7 +69,7 @@ func (g *gateway) says(t *testing.T, q question) (all []said) {
 		if err != nil {
 			t.Fatalf("%s: %v", q.url, err)
 		}
-		a := said{Status: res.StatusCode, Location: res.Header.Get("Location")}
+		a := said{Status: res.StatusCode, Location: res.Header.Get("Location"), Program: res.Header.Get("X-Powered-By"), Compressed: res.Uncompressed}
 		if a.Status == http.StatusOK {
 			a.Frame = res.Header.Get("X-Frame-Options") // nginx adds it to no error
 		}
