@@ -1,23 +1,5 @@
 package config
 
-import "strings"
-
-// renamedTo returns the name that a setting has now which was at path once, or "".
-func renamedTo(path, name string) string { return inSection(renamedNames, path, name) }
-
-// renamedNames are former names of settings, with the new ones.
-var renamedNames = map[string]string{
-	"admission.open_below":     "admission.warm_up_below",
-	"cache.stale.server_error": "cache.stale.if_error",
-	"headers.own":              "headers.generated",
-	"limits.keepalive":         "limits.keepalive_timeout",
-	"limits.read_idle":         "limits.read_idle_timeout",
-	"limits.spool":             "limits.spool_path",
-	"limits.upgrade_idle":      "limits.upgrade_idle_timeout",
-	"limits.write_idle":        "limits.write_idle_timeout",
-	"tls.acme.agree":           "tls.acme.accept_terms",
-}
-
 // foreignName returns what to write in place of a key at path that another program has under this name, or "". A name may have
 // another meaning in a section, whose path is in front of it then.
 func foreignName(path, name string) string {
@@ -27,23 +9,7 @@ func foreignName(path, name string) string {
 	return foreignNames[asLookedUp(name)]
 }
 
-// inSection returns what names has for a key at path, with the path of its section in front. A section of a route is like the one at
-// the top.
-func inSection(names map[string]string, path, name string) string {
-	section := pathPattern(parent(path))
-	if text, ok := names[section+"."+asLookedUp(name)]; ok {
-		return text
-	}
-	if inRoute, ok := strings.CutPrefix(section, "routes[]."); ok {
-		return names[inRoute+"."+asLookedUp(name)]
-	}
-	return ""
-}
-
-// asLookedUp is a key in lower case, with _ for -.
-func asLookedUp(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
-
-// foreignNames are names of nginx, Varnish, Caddy, Traffic Server, HAProxy and Apache, with what to write in their place. A path in
+// foreignNames are names of nginx, Varnish, Caddy, Traffic Server, HAProxy, Apache and Squid, with what to write in their place. A path in
 // a text is that of a setting, which a test checks.
 var foreignNames = map[string]string{
 	// Where responses come from.
@@ -330,6 +296,26 @@ var foreignNames = map[string]string{
 	"proxy.config.http.transaction_no_activity_timeout_in":  "use limits.read_idle_timeout and limits.write_idle_timeout",
 	"proxy.config.http.keep_alive_no_activity_timeout_in":   "use limits.keepalive_timeout",
 	"proxy.config.http.keep_alive_no_activity_timeout_out":  "use origins.*.keepalive_timeout",
+
+	"cache_peer":             "use origins.*.servers, which are weighted by origins.*.servers[].weight",
+	"cache_dir":              "use cache.disk.path and cache.disk.max_bytes",
+	"cache_mem":              "use cache.memory.max_bytes",
+	"maximum_object_size":    "use cache.disk.max_object_bytes",
+	"refresh_pattern":        "use cache.heuristic, cache.default_ttl or cache.force_ttl, in routes[].cache for some URLs",
+	"negative_ttl":           "use cache.ttl_by_status",
+	"max_stale":              "use cache.stale.origin_failure",
+	"collapsed_forwarding":   "leave it out: requests for one key share a fetch; cache.collapse.wait is how long they wait",
+	"http_access":            "use access.allow and access.deny for clients, routes[].match for requests",
+	"follow_x_forwarded_for": "use listen[].trusted_proxies",
+
+	"balancermember":       "use origins.*.servers",
+	"cacheenable":          "use cache.enabled; it is on",
+	"cachedisable":         "use routes[].match of a route with cache.enabled: false",
+	"cacheroot":            "use cache.disk.path",
+	"cacheignorenolastmod": "use cache.default_ttl",
+	"cachedefaultexpire":   "use cache.default_ttl",
+	"cachelock":            "leave it out: requests for one key share a fetch; cache.collapse.wait is how long they wait",
+	"cachestaleonerror":    "use cache.stale.origin_failure and cache.stale.if_error",
 
 	// Compression.
 	"gzip":            "use compress.codings: [gzip]",

@@ -17,6 +17,7 @@ var otherFormats = []struct {
 	{"a VCL of Varnish", regexp.MustCompile(`(?m)^[ \t]*(?:vcl\s+[0-9.]+;|(?:sub|backend|acl|probe)\s+[A-Za-z_]\w*\s*\{)`)},
 	{"a configuration of Apache", regexp.MustCompile(`(?m)^[ \t]*<(?:VirtualHost|Location|LocationMatch|Directory|Proxy|IfModule)\b`)},
 	{"a configuration of Traffic Server", regexp.MustCompile(`(?m)^[ \t]*(?:(?:CONFIG|LOCAL)\s+proxy\.|(?:map|regex_map|reverse_map|redirect)\s+\S+://\S*\s+\S+://)`)},
+	{"a configuration of Squid", regexp.MustCompile(`(?m)^(?:https?_port|cache_peer|refresh_pattern|http_access)[ \t]+\S`)},
 	{"a configuration of nginx", regexp.MustCompile(`(?m)^[ \t]*(?:(?:server|http|events|stream|location\b[^{\n]*|upstream\s+\S+|map\s[^{\n]*)\s*\{[^}]*;|[a-z_0-9]+\s+[^;:{}\n]*(?::[^ ;\n][^;\n]*)?;[ \t]*(?:#.*)?$)`)},
 	{"a configuration of HAProxy", regexp.MustCompile(`(?m)^(?:frontend|backend|listen|defaults|global)\b[^{;:\n]*\n(?:[ \t]*(?:#.*)?\n)*[ \t]+[a-z]`)},
 	{"a Caddyfile", regexp.MustCompile(`(?m)^(?:[^\s#{}]*[^\s#{}:][ \t]*\{[ \t]*$|[ \t]*(?:reverse_proxy|file_server|php_fastcgi|respond|redir|encode|handle|import)[ \t]+\S)`)},
