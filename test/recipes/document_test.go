@@ -12,6 +12,8 @@ import (
 const (
 	moving  = "../../docs/moving.md"
 	recipes = "../../docs/recipes.md"
+
+	conformance = "../../docs/conformance.md" // tables of comparisons
 )
 
 // What the document's files say in place of a test's own.

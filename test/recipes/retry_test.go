@@ -149,12 +149,12 @@ func (b *breaking) haproxy(t *testing.T, program, broken, well string) string {
 	return address
 }
 
-// TestRetriesBesidePeers prints the table of docs/moving.md: of two servers one breaks, and the other is well. How many GETs are lost? The
+// TestRetriesBesidePeers prints the table of docs/conformance.md: of two servers one breaks, and the other is well. How many GETs are lost? The
 // document must have it.
 func TestRetriesBesidePeers(t *testing.T) {
 	t.Parallel()
 	nginx, haproxy := testkit.Nginx(t), testkit.Program(t, "haproxy", "/usr/sbin/haproxy")
-	text, err := os.ReadFile(moving)
+	text, err := os.ReadFile(conformance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +178,6 @@ func TestRetriesBesidePeers(t *testing.T) {
 	table := "| one of two servers | edgeproxy | nginx | HAProxy |\n|---|---|---|---|\n" + strings.Join(rows, "")
 	t.Log("\n" + table)
 	if !strings.Contains(string(text), table) {
-		t.Errorf("docs/moving.md does not have this table")
+		t.Errorf("docs/conformance.md does not have this table")
 	}
 }

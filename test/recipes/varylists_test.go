@@ -122,12 +122,12 @@ func (v *varyLists) lost(t *testing.T, address string, number int, asked *atomic
 	return int(asked.Load() - before)
 }
 
-// TestVaryListsBesidePeers prints the table of docs/moving.md: how many of the responses of a URL are lost when others of the same URL have
+// TestVaryListsBesidePeers prints the table of docs/conformance.md: how many of the responses of a URL are lost when others of the same URL have
 // another Vary. The document must have it.
 func TestVaryListsBesidePeers(t *testing.T) {
 	t.Parallel()
 	nginx, varnish := testkit.Nginx(t), testkit.Program(t, "varnishd", "/usr/sbin/varnishd")
-	text, err := os.ReadFile(moving)
+	text, err := os.ReadFile(conformance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestVaryListsBesidePeers(t *testing.T) {
 	}
 	t.Log("\n" + table.String())
 	if !strings.Contains(string(text), table.String()) {
-		t.Errorf("docs/moving.md does not have this table")
+		t.Errorf("docs/conformance.md does not have this table")
 	}
 }
 
