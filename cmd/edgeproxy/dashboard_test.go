@@ -44,6 +44,7 @@ cache: {memory: {stage_bytes: 16MiB}, disk: {path: %q, max_bytes: 1GiB}}
 		get(t, "http://"+s.address+"/x/a")
 	}
 	tab.Until(`document.querySelector('[data-path="/requests/totals/requests"]').textContent === "7"`)
+	tab.Click(`nav a[href="#most"]`)
 	tab.Until(`document.querySelector('[data-path="/top#/urls/requests/rows/0/at_least"]')?.textContent === "7"`)
 	var wrong []string
 	if !testkit.ComesTrue(func() bool { wrong = differing(t, tab, s); return len(wrong) == 0 }) {

@@ -49,13 +49,16 @@ func accessible(b *testkit.Browser) func(*testing.T) {
 			status["problems"] = []any{map[string]any{"what": "43.0 % of requests failed in the last minute", "where": "origin app"}}
 		})
 		tab.Until(`!document.querySelector("#problems").hidden`)
+		view(tab, "lookup")
 		tab.Type("#lookup-url", "http://a/b")
 		tab.Press("Enter")
 		tab.Until(`document.querySelector("#lookup-said").innerText === "What is stored is stale."`)
-		tab.Until(listsShown)
+		showLists(tab)
 		tab.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`, nil)
-		tab.Until(`document.querySelector("#minutes").rows.length > 0 || !document.querySelector("#minutes-details table").checkVisibility()`)
-		look("the figures")
+		for _, id := range viewNames(tab) {
+			view(tab, id)
+			look(id)
+		}
 		tab.Type("#purge-values", "http://a/b")
 		tab.Click("#purge-form button")
 		tab.Until(`document.querySelector("#confirm").open`)

@@ -21,10 +21,19 @@ var (
 	limitsScript string
 	//go:embed tiles.js
 	tilesScript string
-	//go:embed past.js
-	pastScript string
+	//go:embed tiers.js
+	tiersScript string
+	//go:embed origins.js
+	originsScript string
+	//go:embed views.js
+	viewsScript string
+	//go:embed charts.js
+	chartsScript string
 
-	script = strings.NewReplacer("  // {{limits}}\n", limitsScript, "  // {{tiles}}\n", tilesScript, "  // {{past}}\n", pastScript).Replace(mainScript)
+	script = strings.NewReplacer(
+		"  // {{limits}}\n", limitsScript, "  // {{tiles}}\n", tilesScript, "  // {{tiers}}\n", tiersScript, "  // {{origins}}\n", originsScript,
+		"  // {{views}}\n", viewsScript, "  // {{charts}}\n", chartsScript,
+	).Replace(mainScript)
 )
 
 // Handler answers GET and HEAD with the page. token says whether the listener wants the admin token: the page then asks the

@@ -92,6 +92,7 @@
     setText(byId("about"), `Version ${s.version}, up for ${span(s.uptime_seconds)}, listening on ${(s.addresses ?? []).join(", ")}.`);
   };
 
+  const mostNotices = 10;
   const showNotices = (s) => {
     const said = [];
     if (!s.ready) said.push("The proxy is not ready for traffic: /readyz answers 503.");
@@ -99,11 +100,12 @@
     for (const c of s.config?.needs_restart ?? []) said.push(`Needs a restart: ${c.path}: ${c.old} → ${c.new}`);
     if (s.cache?.disk?.trouble) said.push("The disk tier is not in use: " + s.cache.disk.trouble);
     for (const d of s.cache?.disk?.directories ?? []) if (d.trouble) said.push(`${d.path} is not in use: ${d.trouble}`);
-    for (const o of s.origins ?? []) for (const v of o.servers ?? []) if (v.state !== "up") said.push(`Server ${v.address} of origin ${o.name} is ${v.state}.`);
+    said.push(...originNotices(s));
     if (s.requests?.panics > 0) said.push(`${plain(s.requests.panics)} requests ended with an internal error; the log has them.`);
     if (s.admission?.gate_open) said.push("The cache is nearly empty, so every storable response is stored (admission.warm_up_below).");
     said.push(...certificateNotices(s));
     const list = byId("notices");
+    if (said.length > mostNotices) said.splice(mostNotices, said.length, `${plain(said.length - mostNotices)} more: see /status.`);
     while (list.children.length > said.length) list.lastElementChild.remove();
     said.forEach((text, i) => setText(list.children[i] ?? list.appendChild(document.createElement("li")), text));
   };
@@ -156,34 +158,11 @@
     fill("rotations", each((of) => ["time", "full", "fitted"].map((cause) => of(plain, "rotations", cause))), 1);
   };
 
-  const showTiers = (s, at) => {
-    const tiers = [["stage", s.cache?.stage, ["cache", "stage"]], ["memory", s.cache, ["cache"]], ["disk", s.cache?.disk, ["cache", "disk"]]].filter((t) => t[1]);
-    fill("tier-rows", tiers.map(([name, , path]) => {
-      const of = (format, field) => at(format, ...path, field);
-      return [name, of(plain, "objects"), of(plain, "objects_hit"), of(bytes, "bytes"), of(bytes, "max_bytes"), of(plain, "writes"), of(bytes, "write_bytes"),
-        of(plain, "replaced"), of(plain, "purged"), of(plain, "stores_never_hit")];
-    }), 1);
-    fill("evictions", tiers.flatMap(([name, tier, path]) => Object.keys(tier.evictions ?? {}).map((cause) => [
-      name, cause, at(plain, ...path, "evictions", cause), tier.eviction_age_seconds?.[cause] > 0 ? at(span, ...path, "eviction_age_seconds", cause) : "–",
-    ])), 2);
-  };
-
   const showShadows = (s, at) => fill("shadows", (s.admission?.shadow ?? []).map((p, i) => {
     const of = (format, name) => at(format, "admission", "shadow", i, name);
     return [p.policy, of(ratio, "hit_ratio"), of(ratio, "byte_hit_ratio"), of(plain, "writes"), of(bytes, "write_bytes"),
       of(plain, "origin_requests"), of(bytes, "origin_bytes"), of(plain, "sampled_requests")];
   }), 1);
-
-  const showOrigins = (s, at) => {
-    const all = s.origins ?? [];
-    fill("servers", all.flatMap((o, i) => (o.servers ?? []).map((v, n) => {
-      const of = (format, name) => at(format, "origins", i, "servers", n, name);
-      const classes = (name) => at(plain, "origins", i, "servers", n, "status_classes_lately", name);
-      return [o.name, of(word, "address"), of(word, "state"), v.state === "ejected" ? of(span, "ejected_for_seconds") : "–", classes("5xx"), classes("none"), of(plain, "weight"),
-        of(plain, "active_connections"), of(plain, "idle_connections"), of(plain, "upgraded_connections")];
-    })), 3);
-    fill("queues", all.map((o, i) => [o.name, at(plain, "origins", i, "queue_requests")]), 1);
-  };
 
   const showReasons = (s, at) => {
     const reasons = Object.entries(s.requests?.not_stored ?? {}).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
@@ -193,117 +172,11 @@
 
   // {{limits}}
   // {{tiles}}
+  // {{tiers}}
+  // {{origins}}
+  // {{views}}
 
-  // ---- The last 10 minutes ----
-
-  const history = {started: null, samples: []};
-  const kept = 600, over = 10, gap = 15;
-
-  const remember = (s) => {
-    const t = s.requests?.totals;
-    if (!t) return;
-    if (history.started !== s.started) { // its counters have begun anew
-      history.started = s.started;
-      history.samples = [];
-    }
-    const sum = (of, names) => names.reduce((n, name) => n + (of?.[name] ?? 0), 0);
-    const fromStore = ["hit", "stale", "revalidated"];
-    const last = history.samples.at(-1);
-    const time = Date.parse(s.started) / 1000 + s.uptime_seconds;
-    if (last && time - last.time < 0.5) return;
-    history.samples.push({
-      time, requests: t.requests, hits: sum(t.results, fromStore), judged: t.requests - sum(t.results, ["error"]),
-      hitBytes: sum(t.result_bytes, fromStore), judgedBytes: t.response_bytes - sum(t.result_bytes, ["error"]),
-    });
-    while (time - history.samples[0].time > kept + over) history.samples.shift();
-  };
-
-  const share = (part, whole) => whole > 0 ? part / whole : null;
-  const between = (a, b) => ({
-    rate: (b.requests - a.requests) / (b.time - a.time), requests: b.requests - a.requests,
-    ratio: share(b.hits - a.hits, b.judged - a.judged), byteRatio: share(b.hitBytes - a.hitBytes, b.judgedBytes - a.judgedBytes),
-  });
-
-  // The points of the curves. Where nothing came for a while the curves have a gap.
-  const points = () => {
-    const all = history.samples;
-    const {times, rates, ratios, byteRatios} = pastPoints((all.at(-1)?.time ?? 0) - kept, all[0]?.time ?? 0);
-    let from = 0;
-    for (let i = 1; i < all.length; i++) {
-      const late = all[i].time - all[i - 1].time > gap;
-      if (late) from = i;
-      while (all[i].time - all[from + 1]?.time >= over) from++;
-      const p = late ? {rate: null, ratio: null, byteRatio: null} : between(all[from], all[i]);
-      times.push(all[i].time);
-      rates.push(p.rate);
-      ratios.push(p.ratio);
-      byteRatios.push(p.byteRatio);
-    }
-    return {times, rates, ratios, byteRatios};
-  };
-
-  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const clock = (t) => new Date(t * 1000).toTimeString().slice(0, 5);
-  const height = 220;
-
-  const newest = () => history.samples.at(-1)?.time ?? Date.now() / 1000;
-  const chart = (id, names, format, {top, back = kept, colours = ["--s0", "--s1"]} = {}) => {
-    const target = byId(id);
-    const axis = {stroke: () => css("--soft"), font: "12px system-ui, sans-serif", grid: {stroke: () => css("--grid"), width: 1}, ticks: {stroke: () => css("--grid"), width: 1}};
-    return new uPlot({
-      width: target.clientWidth, height: height - 30,
-      scales: {
-        x: {time: true, range: () => [newest() - back, newest()]},
-        y: {range: (u, min, max) => [0, top ?? Math.max(1, (max ?? 0) * 1.1)]},
-      },
-      axes: [{...axis, space: 60, incrs: [60, 120, 300, 600, 900], values: (u, splits) => splits.map(clock)}, {...axis, size: 56, values: (u, splits) => splits.map(format)}],
-      cursor: {drag: {x: false, y: false}},
-      series: [{label: "time", value: (u, v) => v === null ? "–" : new Date(v * 1000).toTimeString().slice(0, 8)}, ...names.map((label, i) => ({
-        label, stroke: () => css(colours[i]), width: 2, dash: i === 0 ? [] : [6, 4], points: {show: false}, value: (u, v) => v === null || v === undefined ? "–" : format(v),
-      }))],
-    }, [[], ...names.map(() => [])], target);
-  };
-
-  let charts = [];
-  const showCharts = () => {
-    if (charts.length === 0) {
-      charts = [
-        {plot: chart("ratio-plot", ["by requests", "by bytes"], ratio, {top: 1}), of: (p) => [p.times, p.ratios, p.byteRatios]},
-        {plot: chart("rate-plot", ["requests per second"], (v) => digits(v, 1)), of: (p) => [p.times, p.rates]},
-        {plot: chart("class-plot", classNames.map((name) => name === "none" ? "no answer" : name), (v) => digits(v, 1), {back: hour, colours: classColours}), of: classPoints},
-      ];
-    }
-    const p = points();
-    if (p.times.length > 0) for (const c of charts) c.plot.setData(c.of(p));
-  };
-  const sizes = new ResizeObserver(() => {
-    for (const {plot} of charts) {
-      const width = plot.root.parentElement.clientWidth;
-      if (width > 0 && width !== plot.width) plot.setSize({width, height: height - 30});
-    }
-  });
-  for (const plot of document.querySelectorAll(".plot")) sizes.observe(plot);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    if (charts.length === 0) return;
-    for (const {plot} of charts) plot.destroy(); // its legend has the colours of before
-    charts = [];
-    showCharts();
-  });
-
-  const showMinutes = () => {
-    const rows = [], all = history.samples;
-    let end = all.length - 1;
-    for (let i = end - 1; i >= 0; i--) {
-      if (i > 0 && Math.floor(all[i].time / 60) === Math.floor(all[end].time / 60)) continue;
-      const p = between(all[i], all[end]);
-      rows.push([clock(all[end].time), plain(p.requests), p.ratio === null ? "–" : ratio(p.ratio), p.byteRatio === null ? "–" : ratio(p.byteRatio)]);
-      end = i;
-    }
-    fill("minutes", rows, 1);
-  };
-  byId("minutes-details").addEventListener("toggle", showMinutes);
-
-  // {{past}}
+  // {{charts}}
   // ---- What is shown, and how old it is ----
 
   let latest = null, came = 0, paused = false;
@@ -312,15 +185,12 @@
     const s = latest, at = reader(s);
     byId("figures").hidden = false;
     for (const part of [showHead, showProblems, showTiles, showNotices, showTraffic, showClasses, showBill, showWindow, showTiers, showShadows, showOrigins, showReasons]) part(s, at);
-    for (const part of [showFirstBytes, showLimits, showCertificates]) part(s, at);
-    showCharts();
-    if (byId("minutes-details").open) showMinutes();
+    for (const part of [showLimits, showCertificates, showAlarms]) part(s, at);
   };
 
   const take = (status) => {
     latest = status;
     came = performance.now();
-    remember(status);
     try {
       if (!paused) show();
     } catch (e) { // a fault of this page is none of the stream
@@ -344,6 +214,7 @@
     e.target.setAttribute("aria-pressed", String(paused));
     if (!paused && latest) show();
     list();
+    recall();
   });
 
   // ---- The token: in this tab alone, and only where the listener wants one ----
@@ -402,7 +273,7 @@
     given = null;
   });
 
-  // ---- Most requested, and requests in progress: read only while their section is open ----
+  // ---- Most requested, and requests in progress: read only while their view is shown ----
 
   let most = null;
   const showMost = () => {
@@ -433,16 +304,17 @@
   const listEvery = 2000;
   let listing = false;
   const list = async () => {
-    if (listing || paused || document.hidden || root.dataset.link !== "live") return;
+    const path = {most: "/top", running: "/requests"}[view.id], said = byId("lists-said");
+    if (!path) setText(said, "");
+    if (!path || listing || paused || document.hidden || root.dataset.link !== "live") return;
     listing = true;
-    const said = byId("lists-said");
     try {
-      const [top, running] = await Promise.all(["/top", "/requests"].map(async (path) => (await ask(path, {signal: AbortSignal.timeout(silence)})).json()));
+      const got = await (await ask(path, {signal: AbortSignal.timeout(silence)})).json();
       setText(said, "");
       if (paused) return;
-      most = top;
+      if (path === "/requests") return showRunning(got);
+      most = got;
       showMost();
-      showRunning(running);
     } catch (fault) { // what is refused, or cannot be reached, the stream tells
       if (!(fault instanceof Refused) && fault.name !== "TypeError" && fault.name !== "TimeoutError") setText(said, `The listener says: ${fault.message}.`);
     } finally {
@@ -622,5 +494,6 @@
   addEventListener("online", () => wake?.());
   document.addEventListener("visibilitychange", () => { if (!document.hidden) wake?.(); });
 
+  turn(false);
   run();
 })();

@@ -47,7 +47,10 @@
     setText(byId("certificates-more"), more > 0 ? `${plain(more)} more expire later.` : "");
   };
 
-  const certificateNotices = (s) => (s.certificates ?? []).filter((c) => !c.not_after || c.days_left < soon).slice(0, 5).map((c) => {
+  // ending returns the certificates that are missing, or expire soon.
+  const ending = (s) => (s.certificates ?? []).filter((c) => !c.not_after || c.days_left < soon);
+
+  const certificateNotices = (s) => ending(s).slice(0, 5).map((c) => {
     if (!c.not_after) return `There is no certificate for ${someNames(c)} yet: handshakes for it fail.`;
     const which = `The certificate for ${someNames(c)}`;
     if (c.days_left < 0) return which + " has expired.";
@@ -58,9 +61,3 @@
     if (v >= 1) return span(v);
     return v >= 0.001 ? digits(v * 1000, v < 0.1 ? 1 : 0) + " ms" : digits(v * 1e6, 0) + " µs";
   };
-
-  const showFirstBytes = (s, at) => fill("first-bytes", (s.origins ?? []).flatMap((o, i) => [["lately", "first_byte_lately"], ["the start", "first_byte"]]
-    .filter(([, field]) => o[field]?.responses > 0).map(([since, field]) => {
-      const of = (format, name) => at(format, "origins", i, field, name);
-      return [o.name, since, of(plain, "responses"), of(brief, "mean_seconds"), of(brief, "p50_seconds"), of(brief, "p95_seconds")];
-    })), 2);

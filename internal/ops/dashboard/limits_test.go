@@ -28,15 +28,20 @@ func quietParts(b *testkit.Browser) func(*testing.T) {
 			}
 		})
 		tab := s.watch(t, b)
-		for _, id := range []string{"limit-rows", "certificate-rows", "first-bytes"} {
+		for of, id := range map[string]string{"limits": "limit-rows", "certificates": "certificate-rows"} {
+			view(tab, of)
 			if shown(tab, "#"+id) || !shown(tab, "#"+id+"-none") {
 				t.Errorf("%s: the table is shown, or nothing says why it is not", id)
 			}
+		}
+		if got, want := rowsOf(tab, "#first-bytes"), "app | 3 | 0 | – | – | – | 0 | – | – | –\nimages | 0 | 0 | – | – | – | 0 | – | – | –"; got != want {
+			t.Errorf("got the origins\n%s\nwant\n%s", got, want)
 		}
 		s.change(func(status map[string]any) {
 			status["uptime_seconds"] = 93790.5
 			status["limits"].(map[string]any)["let_go"] = map[string]any{"silent": map[string]any{"total": 7, "lately": 2}}
 		})
+		view(tab, "limits")
 		tab.Until(`document.querySelector("#limit-rows").checkVisibility()`)
 		if got := tab.Text("#limit-rows"); got != "silent\tconnections without a request closed to make room for new ones\t7\t2" {
 			t.Errorf("got %q", got)
@@ -79,6 +84,7 @@ func endingCertificates(b *testkit.Browser) func(*testing.T) {
 		if strings.Contains(notices, "later.example") {
 			t.Errorf("got the notices %q, want none of 14 days", notices)
 		}
+		view(tab, "certificates")
 		if got := tab.Text("#certificates"); !strings.Contains(got, "none.example\tACME\tnone yet\t–") || !strings.Contains(got, "2,994 more expire later.") {
 			t.Errorf("got %q", got)
 		}

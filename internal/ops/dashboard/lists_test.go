@@ -21,7 +21,7 @@ func listed(b *testkit.Browser) func(*testing.T) {
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab, refusedByBrowser)
 		show(tab, secret)
-		tab.Until(listsShown)
+		showLists(tab)
 		want := func(id, rows string) {
 			t.Helper()
 			if got := rowsOf(tab, id); got != rows {
@@ -32,6 +32,7 @@ func listed(b *testkit.Browser) func(*testing.T) {
 		want("#most-urls", "https://www.example.com/ | 12,044 | 12,044 | 12.3 %\nhttps://www.example.com/a/path/that/was/cut… | 903 | 1,286 | 0.92 %\nhttps://www.example.com/\\xc3\\xbc?q=1 | 1 | 384 | 0.001 %")
 		want("#running-rows", "https://www.example.com/ws | GET | tunnel | 2001:db8::17 | default | 1 h 2 min | 200 KiB\n"+
 			"https://www.example.com/report?of=\\xe2\\x80\\xae… | POST | origin | 192.0.2.1 | reports | 12 s | 0 B")
+		view(tab, "most")
 		if got := tab.Text("#most-note"); !strings.HasPrefix(got, "Of the last 7 min 31 s.") || !strings.Contains(got, "1/256 of all apart. 12 requests were not counted") {
 			t.Errorf("got the note %q", got)
 		}
@@ -48,6 +49,7 @@ func listed(b *testkit.Browser) func(*testing.T) {
 		})
 		s.changeList("/requests", func(list map[string]any) { list["total"], list["requests"] = 0, []any{} })
 		tab.Until(`document.querySelector('[data-path="/top#/hosts/misses/rows/0/at_least"]').value === "15009"`)
+		view(tab, "running")
 		tab.Until(`document.querySelector("#running-total").textContent === "0" && !document.querySelector("#running-rows").checkVisibility()`)
 	}
 }
@@ -65,7 +67,7 @@ func listedHostile(b *testkit.Browser) func(*testing.T) {
 			one["host"], one["method"], one["route"], one["client"], one["phase"] = name, name, name, name, name
 		})
 		tab := s.watch(t, b)
-		tab.Until(listsShown)
+		showLists(tab)
 		var images int
 		tab.Evaluate(`document.querySelectorAll("img, main script").length`, &images)
 		if images != 0 {
@@ -86,8 +88,10 @@ func listedNot(b *testkit.Browser) func(*testing.T) {
 		s.mu.Unlock()
 		tab := b.Open(t, s.url(), desk)
 		defer s.quiet(t, tab, "network error: Failed to load resource: the server responded with a status of 404")
-		tab.Until(listsShown)
+		tab.Until(live)
+		view(tab, "most")
 		tab.Until(`!document.querySelector("#most-off").hidden && document.querySelector("#most-on").hidden`)
+		view(tab, "running")
 		o := s.options
 		o.Requests = nil
 		use, err := s.server.Prepare(o)

@@ -42,7 +42,7 @@ func problemsTold(b *testkit.Browser) func(*testing.T) {
 			}
 		})
 		tab.Until(`!document.querySelector("#problems").hidden`)
-		if got := tab.Text("#problems"); !strings.Contains(got, "2 problems") || !strings.Contains(got, "43.0 % of requests failed in the last minute: origin shop, connection refused\n0 of 2 servers are up: origin shop") {
+		if got := tab.Text("#problems-said") + "\n" + tab.Text("#problems"); !strings.Contains(got, "2 problems.") || !strings.Contains(got, "43.0 % of requests failed in the last minute: origin shop, connection refused\n0 of 2 servers are up: origin shop") {
 			t.Errorf("got %q", got)
 		}
 		if of, link := colour(tab, errors), colour(tab, "#link"); of != badColour || link != badColour {

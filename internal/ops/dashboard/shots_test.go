@@ -62,7 +62,7 @@ func busy(t *testing.T) *httptest.Server {
 	mux.Handle("/{$}", Handler(false))
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(all[0]) })
 	mux.HandleFunc("/status/history", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(hourBefore(json.RawMessage(all[len(all)-1]), 0)) // a client that has left has a failed test
+		_ = json.NewEncoder(w).Encode(busyHour(json.RawMessage(all[len(all)-1]))) // a client that has left has a failed test
 	})
 	for _, name := range []string{"top", "requests"} {
 		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+name+".json") })
@@ -82,23 +82,51 @@ func busy(t *testing.T) *httptest.Server {
 	return s
 }
 
-// The curves are of ten minutes, also where more has come.
-func tenMinutes(b *testkit.Browser) func(*testing.T) {
+// busyHour is an hour with some of each result, and with an origin that fails for a minute.
+func busyHour(status json.RawMessage) any {
+	hour := hourBefore(status, 0).(map[string]any)
+	results, classes := map[string][]int{}, map[string][]int{}
+	for i := range hour["end"].([]any) {
+		wave, failed := 1+math.Sin(float64(i)/45)/4+math.Sin(float64(i)/7)/30, 0
+		if i >= 210 && i < 216 {
+			failed = int(900 * wave)
+		}
+		miss := int(620*wave) - failed/2
+		results["hit"], results["revalidated"] = append(results["hit"], int(6600*wave)), append(results["revalidated"], int(210*wave))
+		results["stale"], results["miss"] = append(results["stale"], failed/2), append(results["miss"], miss)
+		results["held_back"], results["pass"] = append(results["held_back"], int(1300*wave)), append(results["pass"], int(330*wave)-failed/4)
+		results["error"] = append(results["error"], failed/4)
+		classes["2xx"], classes["3xx"] = append(classes["2xx"], int(8200*wave)-failed/2), append(classes["3xx"], int(640*wave))
+		classes["4xx"], classes["5xx"] = append(classes["4xx"], int(220*wave)), append(classes["5xx"], failed/2)
+		for _, name := range []string{"1xx", "none"} {
+			classes[name] = append(classes[name], 0)
+		}
+	}
+	hour["results"], hour["status_classes"] = results, classes
+	return hour
+}
+
+// The curves are of an hour, also where less has come.
+func anHour(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Helper()
 		tab := b.Open(t, busy(t).URL+"/", desk)
 		tab.Dark(false)
 		tab.Call("Emulation.setTimezoneOverride", map[string]any{"timezoneId": "UTC"}, nil)
+		tab.Width(wide)
 		tab.Until(`document.querySelector('[data-path="/requests/totals/requests"]').textContent === "1,539,619"`)
-		tab.Click("#minutes-details summary")
-		tab.Until(`document.querySelector("#minutes").rows.length === 11`)
-		tab.Click("#minutes-details summary")
 		tab.Until(`[...document.querySelectorAll("#tiles polyline")].filter((line) => line.points.length === 360).length === 6`)
-		keepShot(t, "dashboard", tab.Screenshot(desk, 900))
+		fits := func(width int) {
+			tab.Until(fmt.Sprintf(`innerWidth === %d && [...document.querySelectorAll("#overview .uplot")].filter((u) => u.clientWidth > 0 && u.clientWidth <= %d).length === 2`, width, width))
+		}
+		fits(wide)
+		keepShot(t, "dashboard", tab.Screenshot(wide, 900))
 		tab.Dark(true)
 		tab.Until(`matchMedia("(prefers-color-scheme: dark)").matches`)
+		fits(wide)
+		keepShot(t, "dashboard-dark", tab.Screenshot(wide, 900))
 		tab.Width(phone)
-		tab.Until(fmt.Sprintf(`innerWidth === %d && document.querySelector("#ratio-plot .uplot").clientWidth <= %d`, phone, phone))
+		fits(phone)
 		keepShot(t, "dashboard-phone", tab.Screenshot(phone, 900))
 	}
 }

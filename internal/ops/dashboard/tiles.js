@@ -13,7 +13,7 @@
     byId("problems").hidden = all.length === 0;
     if (all.length > 0) root.dataset.problems = String(all.length);
     else delete root.dataset.problems;
-    setText(byId("problems-said"), all.length > 0 ? many(all.length, "problem") : "");
+    setText(byId("problems-said"), all.length > 0 ? many(all.length, "problem") + "." : "");
     while (list.children.length > all.length) list.lastElementChild.remove();
     all.forEach((_, i) => writeParts(list.children[i] ?? list.appendChild(document.createElement("li")),
       [at(word, "problems", i, "what"), ": ", at(word, "problems", i, "where")]));
