@@ -48,7 +48,7 @@ func commandTree() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), lookupCommand(), logCommand(), stateCommand(), statusCommand(),
+		serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), originCommand(), reloadCommand(), lookupCommand(), logCommand(), stateCommand(), statusCommand(),
 		topCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand(),
 	)
 	return root

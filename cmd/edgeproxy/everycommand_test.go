@@ -22,7 +22,7 @@ import (
 	"edgeproxy/internal/test/testkit"
 )
 
-// A smoke is one run of a command, in the process of the test. In its arguments {admin}, {file}, {log} and {host} stand for those of
+// A smoke is one run of a command, in the process of the test. In its arguments {admin}, {file}, {origin} and {host} stand for those of
 // ownProxy, and {dir} for an empty folder.
 type smoke struct {
 	args string
@@ -44,6 +44,9 @@ var smokes = map[string]smoke{
 	"cache drop":            {"cache drop --admin {admin} http://{host}/dropped", exitDone, "(objects: 1)"},
 	"state":                 {"state", exitUsage, "state needs fetch"},
 	"state fetch":           {"state fetch --from {admin} --secret-file {secret} --to {dir}/sightings", exitDone, " of sightings, "},
+	"origin":                {"origin", exitUsage, "origin needs one of drain and ready"},
+	"origin drain":          {"origin drain --admin {admin} app {origin}", exitDone, "app {origin}: drained\n"},
+	"origin ready":          {"origin ready --admin {admin} app {origin}", exitDone, "app {origin}: up\n"},
 	"reload":                {"reload --admin {admin}", exitDone, "reloaded: {file}\n"},
 	"lookup":                {"lookup --admin {admin} http://{host}/kept", exitDone, "hit: It is answered from the cache."},
 	"log":                   {"log --admin {admin} --all --once result=hit", exitDone, "http://{host}/kept  hit"},
@@ -151,7 +154,8 @@ func serveOwn(t *testing.T) *ownProxy {
 	was := slog.Default()
 	t.Cleanup(func() { slog.SetDefault(was); log.SetOutput(os.Stderr); signal.Reset(syscall.SIGPIPE) })
 	dir := t.TempDir()
-	file := writeFile(t, "edge.yaml", strings.NewReplacer("ORIGIN", cachedOrigin(t), "DIR", dir).Replace(ownFile))
+	origin := cachedOrigin(t)
+	file := writeFile(t, "edge.yaml", strings.NewReplacer("ORIGIN", origin, "DIR", dir).Replace(ownFile))
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(strings.Repeat("x", 40)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +175,7 @@ func serveOwn(t *testing.T) *ownProxy {
 	})
 	t.Cleanup(p.end)
 	address, admin := awaitServing(t, serving)
-	p.of = map[string]string{"{admin}": admin, "{file}": file, "{host}": address, "{dir}": filepath.Join(dir, "man"), "{secret}": filepath.Join(dir, "secret")}
+	p.of = map[string]string{"{admin}": admin, "{file}": file, "{host}": address, "{dir}": filepath.Join(dir, "man"), "{secret}": filepath.Join(dir, "secret"), "{origin}": strings.TrimPrefix(origin, "http://")}
 	for _, path := range []string{"/a", "/dropped", "/kept", "/kept"} {
 		if res, body := get(t, "http://"+address+path); res.StatusCode != 200 || body != "hello\n" {
 			t.Errorf("%s: got %d %q", path, res.StatusCode, body)

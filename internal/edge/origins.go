@@ -186,7 +186,7 @@ func statusOfFirstByte(f origin.FirstByte) FirstByteStatus {
 // ServerStatus is one server of an origin.
 type ServerStatus struct {
 	Address    string  `json:"address"`
-	State      string  `json:"state"`               // up, ejected, down
+	State      string  `json:"state"`               // up, ejected, down, drained
 	EjectedFor float64 `json:"ejected_for_seconds"` // until its next trial
 	Weight     int     `json:"weight"`
 	Backup     bool    `json:"backup"`
@@ -195,9 +195,18 @@ type ServerStatus struct {
 	Upgraded   int     `json:"upgraded_connections"`
 	HTTP2      int     `json:"http2_connections"` // if any, active_connections counts the requests on them
 
-	Classes       map[string]int64 `json:"status_classes"` // responses by class; none: not answered by its own fault
-	ClassesLately map[string]int64 `json:"status_classes_lately"`
-	LastFailure   string           `json:"last_failure,omitempty"` // why it gave no answer the last time that it gave none
+	Classes         map[string]int64 `json:"status_classes"` // responses by class; none: not answered by its own fault
+	ClassesLately   map[string]int64 `json:"status_classes_lately"`
+	FirstByteLately float64          `json:"first_byte_mean_seconds_lately"` // mean of the responses of status_classes_lately; 0 if there were none
+	LastFailure     string           `json:"last_failure,omitempty"`         // why it gave no answer the last time that it gave none
+	LastCheck       *CheckStatus     `json:"last_check,omitempty"`           // only if the origin has health checks, and there was one
+}
+
+// CheckStatus is what the last health check of a server found.
+type CheckStatus struct {
+	Ago     float64 `json:"seconds_ago"`
+	Passed  bool    `json:"passed"`
+	Failure string  `json:"failure,omitempty"`
 }
 
 func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) OriginStatus {
@@ -211,12 +220,12 @@ func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) OriginStat
 		out.ByteRateLately = float64(max(o.origin.Bytes()-since.bytes[s.Name], 0)) / over
 	}
 	for i, key := range serverKeys(&s) {
-		out.Servers = append(out.Servers, statusOfServer(&s.Servers[i], since.classes[key]))
+		out.Servers = append(out.Servers, statusOfServer(&s.Servers[i], since.classes[key], since.waited[key], now))
 	}
 	return out
 }
 
-func statusOfServer(v *origin.ServerStats, before statusclass.Counts) ServerStatus {
+func statusOfServer(v *origin.ServerStats, before statusclass.Counts, waited time.Duration, now time.Time) ServerStatus {
 	lately := v.Classes.Since(before)
 	s := ServerStatus{
 		Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Backup: v.Backup, Active: v.Active, Idle: v.Idle,
@@ -224,6 +233,21 @@ func statusOfServer(v *origin.ServerStats, before statusclass.Counts) ServerStat
 	}
 	if v.Failure != nil {
 		s.LastFailure = v.Failure.Cause()
+	}
+	answered := int64(0)
+	for class, n := range lately {
+		if statusclass.Class(class) != statusclass.None { //nolint:gosec // below Count
+			answered += n
+		}
+	}
+	if took := v.Waited - waited; answered > 0 && took > 0 {
+		s.FirstByteLately = took.Seconds() / float64(answered)
+	}
+	if !v.Check.At.IsZero() {
+		s.LastCheck = &CheckStatus{Ago: max(now.Sub(v.Check.At).Seconds(), 0), Passed: v.Check.Err == nil}
+		if v.Check.Err != nil {
+			s.LastCheck.Failure = v.Check.Err.Error()
+		}
 	}
 	return s
 }

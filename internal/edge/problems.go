@@ -149,9 +149,9 @@ func (s *Status) worstRoute() string {
 	return name
 }
 
-// isOut reports whether v is known to be out. One that is ejected, and whose trial is due, waits for a request: it may be well.
+// isOut reports whether v is known to be out, or drained. One that is ejected, and whose trial is due, waits for a request: it may be well.
 func (v *ServerStatus) isOut() bool {
-	return v.State == balance.Down.String() || v.State == balance.Ejected.String() && v.EjectedFor > 0
+	return v.State == balance.Drained.String() || v.State == balance.Down.String() || v.State == balance.Ejected.String() && v.EjectedFor > 0
 }
 
 // originProblems returns the origins none of whose servers is up.

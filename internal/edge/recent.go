@@ -28,6 +28,7 @@ type countSnapshot struct {
 	firstBytes map[string]origin.FirstByte   // times by origin
 	bytes      map[string]int64              // bytes of bodies by origin
 	classes    map[string]statusclass.Counts // responses by origin and server, see serverKeys
+	waited     map[string]time.Duration      // sums of the times to their first byte, likewise
 	requests   proxy.Counts
 }
 
@@ -137,7 +138,7 @@ func (l *recentCounts) close() {
 func (e *Edge) snapshot() countSnapshot {
 	n := countSnapshot{
 		at: time.Now(), limits: map[string]int64{}, firstBytes: map[string]origin.FirstByte{}, bytes: map[string]int64{},
-		classes: map[string]statusclass.Counts{}, requests: e.proxy.Counts(),
+		classes: map[string]statusclass.Counts{}, waited: map[string]time.Duration{}, requests: e.proxy.Counts(),
 	}
 	e.eachLimit(func(kind, name string, count int64) { n.limits[kind+" "+name] = count })
 	for _, o := range e.now.Load().origins {
@@ -145,7 +146,7 @@ func (e *Edge) snapshot() countSnapshot {
 		n.firstBytes[name], n.bytes[name] = o.origin.FirstByte(), o.origin.Bytes()
 		s := o.origin.Stats(n.at)
 		for i, key := range serverKeys(&s) {
-			n.classes[key] = s.Servers[i].Classes
+			n.classes[key], n.waited[key] = s.Servers[i].Classes, s.Servers[i].Waited
 		}
 	}
 	return n

@@ -11,6 +11,13 @@ import (
 // place of this one, goes on with them: requests that are still under way are counted, and no count begins anew.
 type classCounts [statusclass.Count]atomic.Int64
 
+// lasting is what a server of the same name goes on with: of the Origin that takes the place of this one.
+type lasting struct {
+	classes classCounts
+	waited  atomic.Int64 // sum of the times to the first byte of its responses, in nanoseconds
+	drained atomic.Bool  // an operator wants it to get no requests; written under pool.mu
+}
+
 // counts returns the counts as they are now.
 func (a *classCounts) counts() (c statusclass.Counts) {
 	for class := range a {
@@ -19,33 +26,33 @@ func (a *classCounts) counts() (c statusclass.Counts) {
 	return c
 }
 
-// legacy is the counts of the servers that another Origin had. Its methods may be called at any time.
+// legacy is what is kept of the servers that another Origin had. Its methods may be called at any time.
 type legacy struct {
 	mu     sync.Mutex
-	byName map[string][]*classCounts // names of servers; guarded by mu
+	byName map[string][]*lasting // names of servers; guarded by mu
 }
 
-// legacyOf returns the counts of the servers that o has now; none without an o.
+// legacyOf returns what is kept of the servers that o has now; none without an o.
 func legacyOf(o *Origin) *legacy {
-	l := &legacy{byName: map[string][]*classCounts{}}
+	l := &legacy{byName: map[string][]*lasting{}}
 	if o == nil {
 		return l
 	}
 	o.pool.mu.Lock()
 	defer o.pool.mu.Unlock()
 	for _, s := range o.pool.servers {
-		l.byName[s.String()] = append(l.byName[s.String()], s.classes)
+		l.byName[s.String()] = append(l.byName[s.String()], s.lasting)
 	}
 	return l
 }
 
-// take returns the counts that a server of this name goes on with.
-func (l *legacy) take(name string) *classCounts {
+// take returns what a server of this name goes on with.
+func (l *legacy) take(name string) *lasting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	left := l.byName[name]
 	if len(left) == 0 {
-		return new(classCounts)
+		return new(lasting)
 	}
 	l.byName[name] = left[1:]
 	return left[0]

@@ -61,13 +61,13 @@ func TestResponsesAreCountedByServerAndClass(t *testing.T) {
 
 // A client that leaves is no fault of the server.
 func TestTheCallersEndIsNoMissingAnswer(t *testing.T) {
-	s := &server{classes: new(classCounts)}
+	s := &server{lasting: new(lasting)}
 	for _, kind := range []Kind{Canceled, BadRequest, Overload, Unsupported, Fault} {
 		s.countLocked(&tried{failure: &Error{Kind: kind}})
 	}
 	s.countLocked(&tried{failure: &Error{Kind: Cut}, stale: true})
-	if s.classes.counts() != (statusclass.Counts{}) || s.failure != nil {
-		t.Errorf("got %v and %v, want nothing", s.classes.counts(), s.failure)
+	if s.lasting.classes.counts() != (statusclass.Counts{}) || s.failure != nil {
+		t.Errorf("got %v and %v, want nothing", s.lasting.classes.counts(), s.failure)
 	}
 }
 

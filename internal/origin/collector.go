@@ -19,7 +19,7 @@ type Collector struct {
 // name once.
 func NewCollector(stats func() []Stats) *Collector {
 	return &Collector{stats: stats, servers: prometheus.NewDesc("edgeproxy_origin_servers",
-		"Servers of the origin, backups included, by state: up, ejected because requests failed, or down because health checks failed."+
+		"Servers of the origin, backups included, by state: up, ejected because requests failed, down because health checks failed, or drained by an operator."+
 			" All states are there, also those of no server: their sum is the number of all servers.",
 		[]string{"origin", "state"}, nil), responses: prometheus.NewDesc("edgeproxy_origin_responses_total",
 		"Responses of a server of the origin by the class of their status; none: requests given to it that it has not answered, by its own fault."+

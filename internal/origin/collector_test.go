@@ -48,29 +48,33 @@ func TestServersAreCountedByState(t *testing.T) {
 			now := time.Now()
 			return []Stats{o.Stats(now), single.Stats(now)}
 		}))
-		want := func(up, ejected, down float64) {
+		want := func(up, ejected, down, drained float64) {
 			t.Helper()
 			synctest.Wait()
 			wantServers(t, registry, map[string]float64{
-				"edgeproxy_origin_servers app up": up, "edgeproxy_origin_servers app ejected": ejected, "edgeproxy_origin_servers app down": down,
-				"edgeproxy_origin_servers one up": 1, "edgeproxy_origin_servers one ejected": 0, "edgeproxy_origin_servers one down": 0,
+				"edgeproxy_origin_servers app up": up, "edgeproxy_origin_servers app ejected": ejected, "edgeproxy_origin_servers app down": down, "edgeproxy_origin_servers app drained": drained,
+				"edgeproxy_origin_servers one up": 1, "edgeproxy_origin_servers one ejected": 0, "edgeproxy_origin_servers one down": 0, "edgeproxy_origin_servers one drained": 0,
 			})
 		}
-		want(4, 0, 0)
+		want(4, 0, 0, 0)
 		bad.set("503")
 		time.Sleep(time.Hour)
-		want(3, 0, 1)
+		want(3, 0, 1, 0)
 		k.set("a:80", nil)
 		for range 9 {
 			wantBody(t, o, get("/"), "ok")
 		}
-		want(2, 1, 1)
+		want(2, 1, 1, 0)
 		time.Sleep(10 * time.Second)
 		k.set("a:80", once)
 		for range 3 {
 			wantBody(t, o, get("/"), "ok") // the trial among them
 		}
-		want(3, 0, 1)
+		want(3, 0, 1, 0)
+		if n := o.Drain("c:80", true); n != 1 {
+			t.Errorf("got %d servers of the name drained, want 1", n)
+		}
+		want(2, 0, 1, 1)
 	})
 }
 
@@ -82,6 +86,6 @@ func TestOriginsThatAreNotShownHaveNoServers(t *testing.T) {
 	wantServers(t, registry, map[string]float64{})
 	shown = []Stats{{Name: "next", Servers: []ServerStats{{Address: "127.0.0.1:9"}}}}
 	wantServers(t, registry, map[string]float64{
-		"edgeproxy_origin_servers next up": 1, "edgeproxy_origin_servers next ejected": 0, "edgeproxy_origin_servers next down": 0,
+		"edgeproxy_origin_servers next up": 1, "edgeproxy_origin_servers next ejected": 0, "edgeproxy_origin_servers next down": 0, "edgeproxy_origin_servers next drained": 0,
 	})
 }

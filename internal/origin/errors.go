@@ -144,9 +144,9 @@ var ErrClosed = errors.New("the origin is closed")
 // its share of them.
 var ErrShare = errors.New("less than a quarter of the connections are free, and the client already holds its limits.origin_share")
 
-// ErrAllOut is the cause of an Overload while every server is ejected or down, and
+// ErrAllOut is the cause of an Overload while all servers are drained; also while every server is out, and
 // Options.Ejection says to refuse then.
-var ErrAllOut = errors.New("all servers are out: ejected, or their health checks fail")
+var ErrAllOut = errors.New("all servers are out: ejected or drained, or their health checks fail")
 
 // ErrBodyClosed is the cause of a Canceled read of a Body that was closed.
 var ErrBodyClosed = errors.New("the response body was closed")

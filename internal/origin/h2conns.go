@@ -195,6 +195,16 @@ func (h *h2Conns) drop(c *h2Conn) {
 	h.changed(c)
 }
 
+// rest gives the connections that are there no new requests, and closes each one as soon as it has none.
+func (h *h2Conns) rest() {
+	h.mu.Lock()
+	conns := h.conns
+	h.mu.Unlock()
+	for _, c := range conns {
+		h.drop(c)
+	}
+}
+
 // retire closes each connection as soon as it has no request.
 func (h *h2Conns) retire() {
 	h.mu.Lock()

@@ -70,7 +70,7 @@ func (o *Origin) setMembers(source int, members []Member, failure error) {
 func (o *Origin) member(source int, m Member) *server {
 	s := &server{Server: o.options.Servers[source], source: source, name: m.Name, limit: o.options.MaxConnections}
 	s.Address, s.Authority = m.Address, s.authority()
-	s.classes = o.before.take(s.String())
+	s.lasting = o.before.take(s.String())
 	if s.TLS != nil {
 		s.TLS = s.TLS.Clone()
 		s.TLS.ClientSessionCache = tls.NewLRUClientSessionCache(maxSessions) // other members may not know a session of this one
@@ -177,6 +177,9 @@ func (p *pool) setLocked(all []*server, was []int) {
 	}
 	p.servers, p.loads = all, make([]balance.Load, len(all))
 	p.balancer.Set(known, was)
+	for i, s := range all {
+		p.balancer.Drain(i, s.lasting.drained.Load())
+	}
 }
 
 // dropLocked takes servers that are members no more out of use, and gives what has come in their place to the waiters. It returns their

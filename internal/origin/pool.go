@@ -56,7 +56,7 @@ func newPool(o *Options, m *originMetrics, before *legacy) *pool {
 		if s.Follow != nil {
 			p.unknown[i] = nil
 		} else {
-			all = append(all, &server{Server: s, source: i, tier: tierOf(s, 0), limit: o.MaxConnections, classes: before.take(s.Address)})
+			all = append(all, &server{Server: s, source: i, tier: tierOf(s, 0), limit: o.MaxConnections, lasting: before.take(s.Address)})
 		}
 	}
 	p.setLocked(all, nil)
@@ -214,7 +214,7 @@ func (p *pool) put(c *conn, keep time.Duration, now time.Time) {
 	p.mu.Lock()
 	p.shares.Give(c.client)
 	c.client = netip.Prefix{}
-	kept := !p.closed && !p.retired && c.server.index >= 0
+	kept := !p.closed && !p.retired && c.server.index >= 0 && !c.server.lasting.drained.Load()
 	if kept {
 		p.keepLocked(c, keep, now)
 	} else {

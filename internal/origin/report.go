@@ -43,11 +43,20 @@ func (p *pool) report(s slot, t *tried, r *Request) (Change, bool) {
 func (s *server) countLocked(t *tried) {
 	switch {
 	case t.failure == nil:
-		s.classes[statusclass.Of(t.status())].Add(1)
+		s.lasting.classes[statusclass.Of(t.status())].Add(1)
+		s.lasting.waited.Add(int64(t.waited()))
 	case t.serverFailed():
-		s.classes[statusclass.None].Add(1)
+		s.lasting.classes[statusclass.None].Add(1)
 		s.failure = t.failure
 	}
+}
+
+// waited is the time from the request to the first byte of its response; with HTTP/2 to its head.
+func (t *tried) waited() time.Duration {
+	if t.x != nil {
+		return t.x.firstByte.Sub(t.x.begun)
+	}
+	return time.Since(t.stream.begun)
 }
 
 // targetOf returns a hash of the target, without the query: a client that makes a server hang
@@ -65,6 +74,7 @@ func (p *pool) checked(s *server, failure error) (Change, bool) {
 	if s.index < 0 {
 		return Change{}, false
 	}
+	s.check = Check{At: now, Err: failure}
 	changed := p.balancer.Checked(s.index, failure == nil)
 	if changed {
 		p.failUnservableLocked(now)

@@ -26,8 +26,9 @@ type server struct {
 	idle     []*conn // the last one was used last; guarded by pool.mu
 	upgraded int     // connections that speak another protocol, in no slot; guarded by pool.mu
 
-	classes *classCounts // what came of requests
-	failure *Error       // the last one that counted against the server; nil: none yet; guarded by pool.mu
+	lasting *lasting // what came of requests, and what the operator wants
+	failure *Error   // the last one that counted against the server; nil: none yet; guarded by pool.mu
+	check   Check    // the last one; guarded by pool.mu
 
 	stops []func() // end what goes on beside requests; guarded by Origin.beside
 	over  bool     // nothing is started for it any more; guarded by Origin.beside
@@ -55,6 +56,12 @@ type Change struct {
 	Err error
 }
 
+// Check is what a health check found. Those that failed for a reason of this machine are none.
+type Check struct {
+	At  time.Time // when it ended; zero: there was none
+	Err error     // nil: the server is well
+}
+
 // ServerStats is what one server does now.
 type ServerStats struct {
 	Address string // address, or the name of a member
@@ -69,6 +76,9 @@ type ServerStats struct {
 	// Classes are the responses by the classes of their statuses, since there has been a server of this name. A request that was given to it, and to which it
 	// gave no answer by its own fault, is counted under None. A try that was repeated on it counts once, with the last one.
 	Classes statusclass.Counts
+	// Waited is the sum of the times to the first byte of the responses that Classes has, without None.
+	Waited  time.Duration
+	Check   Check  // the last health check
 	Failure *Error // why it has given no answer the last time that it gave none; nil: it always has
 }
 
@@ -99,7 +109,8 @@ func (o *Origin) Stats(now time.Time) Stats {
 		state, left := p.balancer.State(s.index, now)
 		out.Servers = append(out.Servers, ServerStats{
 			Address: s.String(), State: state, EjectedFor: left, Weight: s.weight(), Backup: s.tier > 0,
-			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded, HTTP2: s.h2.count(), Classes: s.classes.counts(), Failure: s.failure,
+			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded, HTTP2: s.h2.count(), Classes: s.lasting.classes.counts(), Failure: s.failure,
+			Waited: time.Duration(s.lasting.waited.Load()), Check: s.check,
 		})
 	}
 	return out

@@ -41,6 +41,12 @@ type Purger interface {
 	Purge(by string, values []string, soft bool) (objects int, counted bool, err error)
 }
 
+// Drainer takes the servers of this name of an origin out of use, or with out false lets them have requests again. It returns their
+// state as in /status, or an error that says in words for the client which name is wrong. It is safe for concurrent use.
+type Drainer interface {
+	DrainServer(origin, server string, out bool) (state string, err error)
+}
+
 // Options are what the admin server needs. All functions and interfaces are called
 // concurrently. Each is required unless it says otherwise.
 type Options struct {
@@ -82,6 +88,8 @@ type Options struct {
 	Reload func() (status int, answer any)
 	// Sightings writes the filters of admission to w, sealed for who sent the nonce. Nil: no such path.
 	Sightings func(w io.Writer, nonce []byte) error
+	// Drainer answers /origins. Nil: no such path.
+	Drainer Drainer
 	// Disk shows the disk tier; nil: no such paths.
 	Disk Disk
 	// Panics counts panics of handlers; nil counts none.
@@ -178,6 +186,13 @@ func (s *Server) newSite(o Options) (*site, error) {
 	}
 	if o.Sightings != nil {
 		routes["/sightings"] = read("?nonce=: the filters of admission, encrypted with the fleet's secret, for edgeproxy state fetch", sightingsHandler(o.Sightings, o.Log))
+	}
+	if o.Drainer != nil {
+		routes["/origins"] = route{
+			methods: []string{http.MethodPost},
+			about:   `take a server of an origin out of use, until a restart: {"origin": "NAME", "server": "HOST:PORT", "state": "drain"}; "ready" lets it have requests again`,
+			handler: drainHandler(o.Drainer),
+		}
 	}
 	if o.Disk != nil {
 		addDisk(routes, o.Disk, o.Log)

@@ -73,6 +73,8 @@ type server struct {
 
 	down   bool // health checks found it down
 	streak int  // checks in a row whose result contradicts down
+
+	drained bool // an operator wants it to get no requests
 }
 
 // New returns a Balancer whose servers are all up.
@@ -99,7 +101,7 @@ func (b *Balancer) Set(servers []Server, was []int) {
 // Choose returns the server that gets the next request. loads has one Load for
 // each server. target is the hash of the request's target, which only Hash uses. ok is false if no
 // server can take the request now: those that may are full, there is none, or all are out and Ejection.Refuse is
-// set; see Refuses.
+// set, or all are drained; see Refuses.
 func (b *Balancer) Choose(now time.Time, loads []Load, target uint64) (index int, t Ticket, ok bool) {
 	r := b.candidateSet(now, loads)
 	if r > lastTier && b.options.Ejection.Refuse {
@@ -155,7 +157,7 @@ type candidateSet int
 const (
 	lastTier  candidateSet = 1<<20 + iota // all that are up
 	notDown                               // ejected ones, too: the request has tried all that are up
-	anyServer                             // all: none is up
+	anyServer                             // all that are not drained: none is up
 )
 
 // candidateSet returns which servers a request with these loads may go to: of those that are up, the lowest tier that the request
@@ -195,6 +197,9 @@ func (b *Balancer) candidate(i int, now time.Time, l Load, r candidateSet) bool 
 		return false
 	}
 	s := &b.servers[i]
+	if s.drained {
+		return false
+	}
 	switch r {
 	case anyServer:
 		return true
@@ -222,8 +227,8 @@ func (b *Balancer) relativeLoad(i int, l Load) float64 {
 	return float64(l.InUse) / float64(b.servers[i].weight)
 }
 
-// available reports whether the server may get a request as usual: it is neither
-// down nor ejected, or its trial is due.
+// available reports whether the server may get a request as usual: it is neither drained
+// nor down nor ejected, or its trial is due.
 func (s *server) available(now time.Time) bool {
-	return !s.down && (s.ejections == 0 || !now.Before(s.until))
+	return !s.drained && !s.down && (s.ejections == 0 || !now.Before(s.until))
 }

@@ -141,8 +141,11 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			for i := range loads {
 				loads[i] = Load{InUse: r.IntN(9), Full: r.IntN(4) == 0, Not: r.IntN(6) == 0}
 			}
-			well, left, open, lowest := 0, 0, 0, 1<<30 // in all; of those in question; of those that may be chosen, with room; and the tier that holds back higher ones
+			drained, well, left, open, lowest := 0, 0, 0, 0, 1<<30 // in all; of those in question; of those that may be chosen, with room; and the tier that holds back higher ones
 			for i := range loads {
+				if b.servers[i].drained {
+					drained++
+				}
 				if state, wait := b.State(i, now); state == Up || state == Ejected && wait == 0 {
 					well++
 					if !loads[i].Not {
@@ -157,9 +160,13 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 				state, wait := b.State(i, now)
 				may := state == Up || state == Ejected && wait == 0
 				may = may || left == 0 && !o.Ejection.Refuse && (state != Down || well == 0)
+				may = may && state != Drained
 				if may && !loads[i].Not && !loads[i].Full && o.Servers[i].Tier <= lowest {
 					open++
 				}
+			}
+			if refuses := b.Refuses(now); refuses != (drained == n || o.Ejection.Refuse && well == 0) {
+				t.Fatalf("seed %d: got %v, whether requests are refused, with %d well and %d drained of %d", seed, refuses, well, drained, n)
 			}
 			before := b.servers
 			b.servers = append([]server(nil), before...)
@@ -176,7 +183,9 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			if o.Servers[i].Tier > lowest {
 				t.Fatalf("seed %d: server %d is a backup, and others are well", seed, i)
 			}
-			switch r.IntN(3) {
+			switch r.IntN(4) {
+			case 3:
+				b.Drain(r.IntN(n), r.IntN(2) == 0)
 			case 0:
 				b.Failed(i, ticket, now)
 			case 1:

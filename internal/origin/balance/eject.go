@@ -53,10 +53,10 @@ func (b *Balancer) Succeeded(index int, t Ticket, now time.Time) bool {
 	return back
 }
 
-// anyUp reports whether any server is neither ejected nor down.
+// anyUp reports whether any server is neither ejected nor down nor drained.
 func (b *Balancer) anyUp() bool {
 	for i := range b.servers {
-		if !b.servers[i].down && b.servers[i].ejections == 0 {
+		if s := &b.servers[i]; !s.drained && !s.down && s.ejections == 0 {
 			return true
 		}
 	}
@@ -126,7 +126,10 @@ func (b *Balancer) backoff(n int) time.Duration {
 	return min(d, b.options.Ejection.MaxBackoff)
 }
 
-// Refuses reports whether no request is given out now because every server is out.
+// Refuses reports whether no request is given out now because every server is out, or all are drained.
 func (b *Balancer) Refuses(now time.Time) bool {
+	if !slices.ContainsFunc(b.servers, func(s server) bool { return !s.drained }) {
+		return true
+	}
 	return b.options.Ejection.Refuse && !slices.ContainsFunc(b.servers, func(s server) bool { return s.available(now) })
 }

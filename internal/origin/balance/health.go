@@ -28,6 +28,15 @@ func (b *Balancer) Checked(index int, good bool) bool {
 	return true
 }
 
+// Drain takes a server out of use, or with out false lets it have requests again, as far as it is well. What ejection and checks know
+// of it stays. It reports whether that changed anything.
+func (b *Balancer) Drain(index int, out bool) bool {
+	s := &b.servers[index]
+	changed := s.drained != out
+	s.drained = out
+	return changed
+}
+
 // State is the state of a server.
 type State uint8
 
@@ -38,10 +47,12 @@ const (
 	Ejected
 	// Down gets none, because health checks failed.
 	Down
+	// Drained gets none, because an operator said so.
+	Drained
 )
 
 // States are all of them.
-var States = [...]State{Up, Ejected, Down}
+var States = [...]State{Up, Ejected, Down, Drained}
 
 // String returns the state as one word.
 func (s State) String() string {
@@ -52,6 +63,8 @@ func (s State) String() string {
 		return "ejected"
 	case Down:
 		return "down"
+	case Drained:
+		return "drained"
 	}
 	return "unknown"
 }
@@ -61,6 +74,8 @@ func (s State) String() string {
 func (b *Balancer) State(index int, now time.Time) (State, time.Duration) {
 	s := &b.servers[index]
 	switch {
+	case s.drained:
+		return Drained, 0
 	case s.down:
 		return Down, 0
 	case s.ejections > 0:

@@ -1,0 +1,48 @@
+package edge
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"edgeproxy/internal/ops/admin"
+)
+
+// DrainServer implements admin.Drainer. A reload beside it may put another origin in the place of the one that was told, so that one is told, too.
+func (og *originSide) DrainServer(name, server string, out bool) (state string, err error) {
+	for {
+		o, ok := og.originNamed(name)
+		if !ok {
+			return "", fmt.Errorf("origin %q: there is none of this name", name)
+		}
+		if o.origin.Drain(server, out) == 0 {
+			return "", fmt.Errorf("server %q: origin %s has none of this name; /status has the names", server, name)
+		}
+		if now, _ := og.originNamed(name); now.origin != o.origin {
+			continue
+		}
+		said := "origin server is ready"
+		if out {
+			said = "origin server is drained"
+		}
+		for _, v := range o.origin.Stats(time.Now()).Servers {
+			if v.Address == server {
+				state = v.State.String()
+			}
+		}
+		og.log.Info(said, "origin", name, "server", server, "state", state)
+		return state, nil
+	}
+}
+
+// originNamed returns the origin of this name that is in force.
+func (og *originSide) originNamed(name string) (liveOrigin, bool) {
+	all := og.now.Load().origins
+	i := slices.IndexFunc(all, func(o liveOrigin) bool { return o.config.Name == name })
+	if i < 0 {
+		return liveOrigin{}, false
+	}
+	return all[i], true
+}
+
+var _ admin.Drainer = (*Edge)(nil)
