@@ -58,6 +58,8 @@ func TestInChromium(t *testing.T) {
 	run("links turn views", viewsTurned(b))
 	run("alarms stand beside the links", alarmsShown(b))
 	run("views fit on a phone", viewsFit(b))
+	run("servers are told, with their last check", serversShown(b))
+	run("a server is drained, and ready again", drained(b))
 	run("the first screen has tiles and curves", firstScreen(b))
 	run("what came before is there at once", pastShown(b))
 	if *axe != "" {
@@ -180,7 +182,7 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 			"/origins/0/servers/1/ejected_for_seconds", "/origins/0/queue_requests", "/requests/not_stored/too-large",
 			"/top#/hosts/requests/rows/1/at_most", "/top#/urls/requests/rows/2/at_least", "/requests#/total", "/requests#/requests/1/age_seconds", "/requests#/requests/0/phase",
 			"/limits/refused/rate/total", "/limits/let_go/idle/lately", "/certificates/1/days_left", "/certificates/0/not_after",
-			"/origins/0/first_byte_lately/p95_seconds", "/origins/1/first_byte/mean_seconds", "/cache/eviction_age_seconds/rejected", "/cache/disk/eviction_age_seconds/capacity",
+			"/origins/0/first_byte_lately/p95_seconds", "/origins/0/servers/1/last_check/failure", "/origins/0/servers/0/first_byte_mean_seconds_lately", "/origins/1/first_byte/mean_seconds", "/cache/eviction_age_seconds/rejected", "/cache/disk/eviction_age_seconds/capacity",
 		} {
 			if !seen[want] {
 				t.Errorf("%s is not on the page", want)

@@ -36,6 +36,8 @@
 
   const write = (node, cell) => {
     if (typeof cell !== "object") return setText(node, String(cell));
+    if (Array.isArray(cell)) return writeParts(node, cell);
+    if (cell.action) return writeAction(node, cell);
     let data = node.firstElementChild;
     if (!data) node.replaceChildren(data = document.createElement("data"));
     if (data.dataset.path !== cell.path) data.dataset.path = cell.path;
@@ -45,9 +47,24 @@
     setText(data, there ? cell.format(cell.value) : "–");
   };
 
+  // writeParts writes several values and the words between them.
+  const writeParts = (node, parts) => {
+    if (node.children.length !== parts.length) node.replaceChildren(...parts.map(() => document.createElement("span")));
+    parts.forEach((part, i) => write(node.children[i], part));
+  };
+
+  // writeAction writes a button. Its name says in full what its text says in a word.
+  const writeAction = (node, {action, name, does}) => {
+    const button = node.firstElementChild ?? node.appendChild(document.createElement("button"));
+    button.type = "button";
+    setText(button, action);
+    if (button.getAttribute("aria-label") !== name) button.setAttribute("aria-label", name);
+    button.onclick = does;
+  };
+
   // ---- Tables and facts, changed in place so that what is selected or focused stays ----
 
-  const fill = (id, rows, numbers) => {
+  const fill = (id, rows, numbers, words = Infinity) => { // the columns of numbers begin at the one, and end before the other
     const body = byId(id);
     const box = body.closest(".table");
     box.hidden = rows.length === 0;
@@ -58,7 +75,7 @@
         if (!tr.cells[n]) {
           const node = document.createElement(n === 0 ? "th" : "td");
           if (n === 0) node.scope = "row";
-          if (n >= numbers) node.className = "number";
+          if (n >= numbers && n < words) node.className = "number";
           tr.append(node);
         }
         write(tr.cells[n], cell);
@@ -245,6 +262,37 @@
     throw answer.status === 401 || answer.status === 403 ? new Refused(why) : new Error(why);
   };
 
+  const send = async (path, order) => (await ask(path, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(order)})).json();
+
+  const tellFault = (said, fault) => {
+    said.className = "fault";
+    setText(said, fault.name === "TypeError" ? "The listener cannot be reached." : `The listener says: ${fault.message}.`);
+  };
+
+  // ---- What changes something is confirmed ----
+
+  let act = null; // what is done once it is confirmed
+  const confirm = (title, what, values, yes, does) => {
+    act = does;
+    setText(byId("confirm-h"), title);
+    setText(byId("confirm-what"), what);
+    setText(byId("confirm-yes"), yes);
+    byId("confirm-values").replaceChildren(...values.map((text) => {
+      const item = document.createElement("li");
+      item.textContent = text;
+      return item;
+    }));
+    byId("confirm").showModal();
+    byId("confirm-no").focus();
+  };
+  byId("confirm-no").addEventListener("click", () => byId("confirm").close());
+  byId("confirm").addEventListener("close", () => { act = null; });
+  byId("confirm-yes").addEventListener("click", () => {
+    const does = act;
+    byId("confirm").close();
+    does();
+  });
+
   let locked = root.dataset.token === "required"; // the listener wants a token; a reload may change that
   let given = null; // resolves the promise of the token that is waited for
   const wantToken = (why) => new Promise((resolve) => {
@@ -369,14 +417,8 @@
     }
   });
 
-  const tellFault = (said, fault) => {
-    said.className = "fault";
-    setText(said, fault.name === "TypeError" ? "The listener cannot be reached." : `The listener says: ${fault.message}.`);
-  };
-
   // ---- Purge ----
 
-  let order = null; // what is purged once it is confirmed
   const nouns = {url: "URL", prefix: "prefix", host: "host", tag: "tag"};
   const plural = (by, n) => n === 1 ? nouns[by] : by === "prefix" ? "prefixes" : nouns[by] + "s";
 
@@ -385,32 +427,18 @@
     const by = byId("purge-by").value, values = linesOf("purge-values"), soft = byId("purge-soft").checked;
     setText(byId("purge-said"), values.length === 0 ? "Want at least one value." : "");
     if (values.length === 0) return;
-    order = {[by]: values, soft};
-    setText(byId("confirm-what"), soft ? `The stored responses of ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} become stale:`
-      : `The stored responses of ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} are removed:`);
-    byId("confirm-values").replaceChildren(...values.map((text) => {
-      const item = document.createElement("li");
-      item.textContent = text;
-      return item;
-    }));
-    byId("confirm").showModal();
-    byId("confirm-no").focus();
-  });
-
-  byId("confirm-no").addEventListener("click", () => byId("confirm").close());
-  byId("confirm").addEventListener("close", () => { order = null; });
-  byId("confirm-yes").addEventListener("click", async () => {
-    const said = byId("purge-said"), body = JSON.stringify(order);
-    byId("confirm").close();
-    said.className = "";
-    setText(said, "Purging.");
-    try {
-      const answer = await (await ask("/purge", {method: "POST", headers: {"Content-Type": "application/json"}, body})).json();
-      setText(said, (answer.soft ? "Made stale" : "Purged") + (answer.objects === null ? ". The number of objects is not known." : `: ${plain(answer.objects)} object${answer.objects === 1 ? "" : "s"}.`));
-      byId("purge-values").value = "";
-    } catch (fault) {
-      tellFault(said, fault);
-    }
+    confirm("Purge?", `The stored responses of ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} ${soft ? "become stale" : "are removed"}:`, values, "Purge", async () => {
+      const said = byId("purge-said");
+      said.className = "";
+      setText(said, "Purging.");
+      try {
+        const answer = await send("/purge", {[by]: values, soft});
+        setText(said, (answer.soft ? "Made stale" : "Purged") + (answer.objects === null ? ". The number of objects is not known." : `: ${plain(answer.objects)} object${answer.objects === 1 ? "" : "s"}.`));
+        byId("purge-values").value = "";
+      } catch (fault) {
+        tellFault(said, fault);
+      }
+    });
   });
 
   // ---- The stream ----

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -43,12 +44,13 @@ type stand struct {
 	server  *admin.Server
 	options admin.Options
 
-	mu     sync.Mutex
-	status map[string]any
-	lists  map[string]any // lists under their paths: top and requests
-	purged []string       // what was purged, in words
-	asked  []string       // what was looked up, in words
-	found  string         // the answer to a look-up, in JSON; "" is an error
+	mu      sync.Mutex
+	status  map[string]any
+	lists   map[string]any // lists under their paths: top and requests
+	purged  []string       // what was purged, in words
+	drained []string       // what was asked of servers, in words
+	asked   []string       // what was looked up, in words
+	found   string         // the answer to a look-up, in JSON; "" is an error
 }
 
 // sample is a status that has something in every section.
@@ -86,7 +88,7 @@ func openWith(t *testing.T, token string, page http.Handler) *stand {
 	s := &stand{address: l.Addr().String(), status: sample(t), lists: map[string]any{"/top": decoded(t, "top"), "/requests": decoded(t, "requests")}}
 	s.options = admin.Options{
 		Address: s.address, Token: token, Page: page, Registry: prometheus.NewRegistry(),
-		Ready: func() (bool, string) { return true, "" }, Status: s.now, History: func() any { return hourBefore(s.now(), 24) }, Purger: s, Lookup: s.lookup,
+		Ready: func() (bool, string) { return true, "" }, Status: s.now, History: func() any { return hourBefore(s.now(), 24) }, Purger: s, Drainer: s, Lookup: s.lookup,
 		Top: s.list("/top"), Requests: s.list("/requests"), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.server, err = admin.New(s.options); err != nil {
@@ -193,6 +195,25 @@ func (s *stand) Purge(by string, values []string, soft bool) (objects int, count
 	}
 	s.purged = append(s.purged, strings.Join(words, " "))
 	return 7, by != "tag", nil
+}
+
+// DrainServer implements admin.Drainer. The status tells what was done.
+func (s *stand) DrainServer(origin, server string, out bool) (state string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if origin == "images" {
+		return "", errors.New("origin images: <b>no</b>")
+	}
+	s.drained = append(s.drained, fmt.Sprint(origin, " ", server, " ", out))
+	state = map[bool]string{true: "drained", false: "up"}[out]
+	for _, o := range s.status["origins"].([]any) {
+		for _, v := range o.(map[string]any)["servers"].([]any) {
+			if v := v.(map[string]any); v["address"] == server {
+				v["state"] = state
+			}
+		}
+	}
+	return state, nil
 }
 
 func (s *stand) lookup(method, url string, fields [][2]string) (any, error) {

@@ -1,11 +1,5 @@
   // ---- What is wrong now, and the rates of the last minute ----
 
-  // writeParts writes several values and the words between them.
-  const writeParts = (node, parts) => {
-    if (node.children.length !== parts.length) node.replaceChildren(...parts.map(() => document.createElement("span")));
-    parts.forEach((part, i) => write(node.children[i], part));
-  };
-
   const many = (n, one) => `${plain(n)} ${one}${n === 1 ? "" : "s"}`;
 
   const showProblems = (s, at) => {

@@ -39,7 +39,7 @@
   const lastly = (of) => Object.values(of ?? {}).reduce((n, one) => n + one.lately, 0);
   const alarms = {
     overview: (s) => s.problems?.length > 0 && many(s.problems.length, "problem"),
-    origins: (s) => outOf(s) > 0 && plain(outOf(s)) + " out",
+    origins: originAlarm,
     tiers: (s) => (s.cache?.disk?.trouble || s.cache?.disk?.directories?.some((d) => d.trouble)) && "disk off",
     window: (s) => (s.filters ?? []).some((f) => f.measured?.false_negatives > 0) && "sightings lost",
     limits: (s) => lastly(s.limits?.refused) + lastly(s.limits?.let_go) > 0 && plain(lastly(s.limits?.refused) + lastly(s.limits?.let_go)) + " lately",
