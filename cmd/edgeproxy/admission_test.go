@@ -190,7 +190,7 @@ cache: {memory: {stage_bytes: 1MiB}}
 	for _, want := range []string{
 		`edgeproxy_filter_false_positive_ratio{filter="second_hit",kind="expected"}`,
 		`edgeproxy_filter_false_positive_ratio{filter="second_hit",kind="measured"}`,
-		`edgeproxy_shadow_writes_total{policy="always"}`, `edgeproxy_shadow_writes_total{policy="counting-1"}`,
+		`edgeproxy_shadow_writes_total{policy="always"}`, `edgeproxy_shadow_writes_total{policy="counting-1"}`, `edgeproxy_shadow_writes_total{policy="live"}`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no series %s", want)

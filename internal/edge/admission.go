@@ -94,10 +94,17 @@ func newSeed(state *admission.State) (uint64, error) {
 	}
 }
 
-// shadowOptions returns options with the windows of the live policies and the size of the gated tier.
+// shadowOptions returns options with the windows and rules of the live routes, and the size of the gated tier.
 func (sg *storage) shadowOptions() shadow.Options {
 	c := sg.config
+	var live []admission.Rule
+	for i := range c.Routes {
+		if r := c.Routes[i].Admission; r.Policy.Known() {
+			live = append(live, r)
+		}
+	}
 	return shadow.Options{
+		Live:           live,
 		CapacityBytes:  c.GatedTierBytes(),
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		SecondHit:      c.Admission.SecondHit,

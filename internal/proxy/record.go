@@ -149,7 +149,7 @@ func (p *Proxy) releaseHeld(x *exchange) {
 // recordShadows gives the shadow policies a finished request they have an eye on.
 func (p *Proxy) recordShadows(x *exchange) {
 	size, storable := x.object()
-	p.Shadow.Request(x.countedKey.Hi, x.countedKey.Lo, size, storable, x.start)
+	p.Shadow.Request(x.route.Rule, x.countedKey.Hi, x.countedKey.Lo, size, storable, x.start)
 }
 
 // object returns what is known of the object that x asked for: its whole size,

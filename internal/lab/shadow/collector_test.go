@@ -34,8 +34,8 @@ func TestMetricsShowEachPolicy(t *testing.T) {
 	s := newShadow(t, o)
 	reg.MustRegister(NewCollector(s))
 	for range 4 {
-		s.Request(1, 0, 100, true, begin)
-		s.Request(1, 1<<firstBit, 100, true, begin)
+		s.Request(unused, 1, 0, 100, true, begin)
+		s.Request(unused, 1, 1<<firstBit, 100, true, begin)
 	}
 	want := map[string]float64{
 		"edgeproxy_shadow_share": 0.5,

@@ -4,18 +4,20 @@ import (
 	"runtime"
 	"testing"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/test/testkit"
 )
 
 func TestRequestDoesNotAllocate(t *testing.T) {
 	testkit.Plain(t, "it counts allocations")
 	o := options(1000, always, secondHit, moreThan2)
+	o.Live = []admission.Rule{secondHit}
 	o.SecondHit.RotateEvery = 0 // a rotation makes a new list of generations
 	s := newShadow(t, o)
 	key := uint64(0)
 	if got := testing.AllocsPerRun(5000, func() {
 		hi, lo := hash(key % 3000)
-		s.Request(hi, lo, 5000, true, begin)
+		s.Request(secondHit, hi, lo, 5000, true, begin)
 		key++
 	}); got != 0 {
 		t.Errorf("got %v allocations a request, want 0", got)
@@ -55,15 +57,21 @@ func TestMemoryIsAsStated(t *testing.T) {
 }
 
 // BenchmarkRequest is one request of the slice for three policies.
-func BenchmarkRequest(b *testing.B) {
+func BenchmarkRequest(b *testing.B) { benchmarkRequest(b) }
+
+// BenchmarkRequestWithLive is BenchmarkRequest with the policy of the live routes besides.
+func BenchmarkRequestWithLive(b *testing.B) { benchmarkRequest(b, secondHit) }
+
+func benchmarkRequest(b *testing.B, live ...admission.Rule) {
+	b.Helper()
 	o := options(100_000, always, secondHit, moreThan2)
-	o.CapacityBytes, o.MaxObjectBytes = 64<<20, 8<<20
+	o.CapacityBytes, o.MaxObjectBytes, o.Live = 64<<20, 8<<20, live
 	s := newShadow(b, o)
 	order := zipf(1, 100_000, 1<<18, 0.9)
 	n := 0
 	for b.Loop() {
 		hi, lo := hash(uint64(order[n&(1<<18-1)]))
-		s.Request(hi, lo, 8000, true, begin)
+		s.Request(secondHit, hi, lo, 8000, true, begin)
 		n++
 	}
 }
@@ -76,7 +84,7 @@ func BenchmarkOthers(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for key := uint64(0); pb.Next(); key++ {
 			hi, lo := hash(key)
-			s.Request(hi, lo|1<<firstBit, 8000, true, begin)
+			s.Request(unused, hi, lo|1<<firstBit, 8000, true, begin)
 		}
 	})
 }

@@ -1,7 +1,7 @@
 // Package shadow estimates what the live cache would do under other policies.
 //
 // A slice is a share of the keys, chosen by their hash. A Shadow replays the
-// finished requests of its slice with up to eight policies at once. Each policy has
+// finished requests of its slice with up to eight policies at once, and with those of the live routes besides. Each policy has
 // a miniature of the cache: it holds keys and sizes but no bodies, and is smaller
 // than the live cache by the share of the slice. Its counts are scaled up by the
 // inverse. That is miniature simulation (Waldspurger, Saemundsson, Ahmad and Park,
@@ -15,7 +15,7 @@
 //
 // Compare the policies with each other, not with the live cache: all are exact LRU
 // without a stage; nothing expires, varies or is purged; and a request counts when
-// it has ended. A shadow of the live policy shows how much that matters. The slice
+// it has ended. What is tried as live shows how much that matters. The slice
 // adds an error of its own. On Zipf traffic with exponents from 0.7 to 1.1, and about
 // 1,500 objects in a miniature, hit ratios are within 0.01 of the whole, and the
 // difference of two policies within 0.003. They would be off by 0.1 if hits of the

@@ -15,6 +15,8 @@ var (
 	secondHit = admission.Rule{Policy: admission.SecondHit}
 	moreThan2 = admission.Rule{Policy: admission.Counting, MoreThan: 2}
 	never     = admission.Rule{Policy: admission.Never}
+
+	unused admission.Rule // rule of the live cache, where no test asks for it
 )
 
 // begin is when every Shadow of the tests begins.

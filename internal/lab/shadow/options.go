@@ -14,6 +14,9 @@ import (
 // MaxPolicies is the largest number of rules of one Shadow.
 const MaxPolicies = 8
 
+// LiveName is the name, among those of the policies, of what the live routes have.
+const LiveName = "live"
+
 // Up to sampleBits bits of the low half of a key's hash, from firstBit on, decide
 // whether it is in the slice. Neither the filters' probes nor the sample of their
 // errors depend on those bits.
@@ -44,6 +47,10 @@ const (
 type Options struct {
 	// Rules are the policies to try: 1 to MaxPolicies, no two the same.
 	Rules []admission.Rule
+
+	// Live are the rules of the live routes. If there are any, another policy is tried, under the name LiveName: for each request the rule that
+	// the live cache has for it, which uses a filter that one of these uses.
+	Live []admission.Rule
 
 	// CapacityBytes is the size of the live cache, MaxObjectBytes the largest
 	// body it stores.
@@ -84,6 +91,9 @@ func (o Options) Validate() error {
 		if slices.Contains(o.Rules[:i], r) {
 			wrong("policies", name(r), "listed once")
 		}
+		errs = append(errs, o.checkRule(r))
+	}
+	for _, r := range o.Live {
 		errs = append(errs, o.checkRule(r))
 	}
 	return errors.Join(errs...)

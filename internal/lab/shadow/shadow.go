@@ -43,7 +43,9 @@ type stripe struct {
 
 // triedPolicy is one policy with its miniature of the cache.
 type triedPolicy struct {
-	rule   admission.Rule
+	name   string
+	rule   admission.Rule // unless live
+	live   bool           // each request brings its rule
 	cache  *lru
 	counts counts
 }
@@ -56,8 +58,11 @@ func New(o Options, now time.Time) (*Shadow, error) {
 	bits := o.bits()
 	s := &Shadow{bits: bits, mask: (1<<bits - 1) << firstBit}
 	capacity := max(o.CapacityBytes>>bits, 1)
+	if len(o.Live) > 0 {
+		s.policies = append(s.policies, triedPolicy{name: LiveName, live: true, cache: newLRU(capacity, o.MaxObjectBytes)})
+	}
 	for _, r := range o.Rules {
-		s.policies = append(s.policies, triedPolicy{rule: r, cache: newLRU(capacity, o.MaxObjectBytes)})
+		s.policies = append(s.policies, triedPolicy{name: name(r), rule: r, cache: newLRU(capacity, o.MaxObjectBytes)})
 	}
 	var err error
 	if s.filters, err = newSightingFilters(o, bits, now); err != nil {
@@ -75,7 +80,7 @@ func (s *Shadow) Share() float64 {
 }
 
 // Request counts one finished request that is a sighting of the key with the 128-bit
-// hash (hi, lo). The caller passes every such request: those outside the slice are only
+// hash (hi, lo). live is the rule that the live cache has for it; without Options.Live it has no effect. The caller passes every such request: those outside the slice are only
 // counted, to know the share of traffic in the slice.
 //
 // size is that of the whole object in bytes, or -1 if it is unknown. An unknown size, or
@@ -86,7 +91,7 @@ func (s *Shadow) Share() float64 {
 //
 // now is the time of the request. It may be a little before that of the call before. One
 // call in a generation rotates the window, and takes longer.
-func (s *Shadow) Request(hi, lo uint64, size int64, storable bool, now time.Time) {
+func (s *Shadow) Request(live admission.Rule, hi, lo uint64, size int64, storable bool, now time.Time) {
 	if s == nil {
 		return
 	}
@@ -100,26 +105,31 @@ func (s *Shadow) Request(hi, lo uint64, size int64, storable bool, now time.Time
 		return
 	}
 	s.filters.rotateByTime(now)
-	s.count(hi, lo, size, storable)
+	s.count(live, hi, lo, size, storable)
 	s.filters.rotateWhenFull(now)
 }
 
 // count counts one request of the slice with all policies.
-func (s *Shadow) count(hi, lo uint64, size int64, storable bool) {
+func (s *Shadow) count(live admission.Rule, hi, lo uint64, size int64, storable bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
 	seen := s.filters.count(hi, lo) // under mu, so that sightings have one order
 	for i := range s.policies {
-		s.policies[i].request(hi, lo, size, storable, seen, s.requests)
+		p := &s.policies[i]
+		rule := p.rule
+		if p.live {
+			rule = live
+		}
+		p.request(rule, hi, lo, size, storable, seen, s.requests)
 	}
 }
 
 // sampled reports whether the slice has the key.
 func (s *Shadow) sampled(lo uint64) bool { return lo&s.mask == 0 }
 
-// request counts one request with the policy. number is the request's number in the slice.
-func (p *triedPolicy) request(hi, lo uint64, size int64, storable bool, seen sightingCounts, number int64) {
+// request counts one request with the policy, whose rule it is. number is the request's number in the slice.
+func (p *triedPolicy) request(rule admission.Rule, hi, lo uint64, size int64, storable bool, seen sightingCounts, number int64) {
 	latest := size
 	if !storable {
 		latest = unknownSize // size is that of another response, not of the object
@@ -135,7 +145,7 @@ func (p *triedPolicy) request(hi, lo uint64, size int64, storable bool, seen sig
 	c.originBytes += size
 	switch {
 	case !storable || !p.cache.fits(size):
-	case !p.rule.Decide(policy.Sighting{Times: seen[p.rule.Policy.Memory()], Number: number}).Admit:
+	case !rule.Decide(policy.Sighting{Times: seen[rule.Policy.Memory()], Number: number}).Admit:
 		c.heldBack++
 	default:
 		p.cache.store(hi, lo, size)

@@ -19,7 +19,7 @@ func TestPoliciesDecideForThemselves(t *testing.T) {
 	s := newShadow(t, options(1000, always, secondHit, moreThan2, never))
 	hi, lo := hash(1)
 	for range 5 {
-		s.Request(hi, lo, 100, true, begin)
+		s.Request(unused, hi, lo, 100, true, begin)
 	}
 	var got []string
 	for _, p := range s.Stats() {
@@ -37,6 +37,29 @@ func TestPoliciesDecideForThemselves(t *testing.T) {
 	}
 }
 
+// What is live is tried with the rule of each request, beside the others and in a cache of its own.
+func TestTheLiveRoutesAreTriedWithTheRuleOfEachRequest(t *testing.T) {
+	o := options(1000, always)
+	o.Live = []admission.Rule{secondHit, moreThan2, never}
+	s := newShadow(t, o)
+	for key, live := range []admission.Rule{secondHit, moreThan2, never} {
+		hi, lo := hash(uint64(key))
+		for range 5 {
+			s.Request(live, hi, lo, 100, true, begin)
+		}
+	}
+	st := s.Stats()
+	if len(st) != 2 || st[0].Name != LiveName || st[1].Name != "always" {
+		t.Fatalf("got %+v, want live and always", st)
+	}
+	if st[0].Requests != 15 || st[0].Hits != 3+2 || st[0].Writes != 2 || st[0].HeldBack != 1+2+5 {
+		t.Errorf("live: got %+v, want 3 hits of second-hit, 2 of counting and none of never", st[0])
+	}
+	if st[1].Hits != 3*4 || st[1].Writes != 3 {
+		t.Errorf("always: got %+v, want 12 hits and 3 writes", st[1])
+	}
+}
+
 // What may not be stored, or is not known, is neither written nor held back.
 func TestOnlyStorableObjectsAreFills(t *testing.T) {
 	f := func(name string, size int64, storable bool, writes, bytes int64) {
@@ -44,7 +67,7 @@ func TestOnlyStorableObjectsAreFills(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newShadow(t, options(1000, always, never))
 			hi, lo := hash(1)
-			s.Request(hi, lo, size, storable, begin)
+			s.Request(unused, hi, lo, size, storable, begin)
 			st := s.Stats()
 			if st[0].Writes != writes || st[0].OriginBytes != bytes || st[0].RequestBytes != bytes {
 				t.Errorf("always: got %d writes and %d bytes, want %d and %d", st[0].Writes, st[0].OriginBytes, writes, bytes)
@@ -66,8 +89,8 @@ func TestOnlyStorableObjectsAreFills(t *testing.T) {
 func TestHitsNeedNoSize(t *testing.T) {
 	s := newShadow(t, options(1000, always))
 	hi, lo := hash(1)
-	s.Request(hi, lo, 500, true, begin)
-	s.Request(hi, lo, -1, false, begin)
+	s.Request(unused, hi, lo, 500, true, begin)
+	s.Request(unused, hi, lo, -1, false, begin)
 	if st := s.Stats()[0]; st.Hits != 1 || st.OriginBytes != 500 || st.RequestBytes != 500 {
 		t.Errorf("got %d hits, %d of %d bytes fetched; want 1, 500 of 500", st.Hits, st.OriginBytes, st.RequestBytes)
 	}
@@ -80,8 +103,8 @@ func TestWhatIsNotStorableDoesNotChangeTheSizeHeld(t *testing.T) {
 		t.Helper()
 		s := newShadow(t, options(1000, always))
 		hi, lo := hash(1)
-		s.Request(hi, lo, 5000, true, begin)
-		s.Request(hi, lo, size, storable, begin)
+		s.Request(unused, hi, lo, 5000, true, begin)
+		s.Request(unused, hi, lo, size, storable, begin)
 		if got := s.policies[0].cache.bytes - entryBytes; got != want {
 			t.Errorf("%s: got %d bytes held, want %d", name, got, want)
 		}
@@ -105,7 +128,7 @@ func TestSizesBeyondBeliefAreUnknown(t *testing.T) {
 		o.Share, o.CapacityBytes, o.MaxObjectBytes = share, math.MaxInt64, math.MaxInt64
 		s := newShadow(t, o)
 		for key := range uint64(requests) {
-			s.Request(key, 0, size, false, begin)
+			s.Request(unused, key, 0, size, false, begin)
 		}
 		st := s.Stats()[0]
 		if st.OriginBytes != want || st.RequestBytes < 0 || st.HitBytes != 0 {
@@ -128,9 +151,9 @@ func TestWindowsForget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newShadow(t, options(1000, secondHit, moreThan2))
 			hi, lo := hash(1 << 40)
-			s.Request(hi, lo, 100, true, begin)
-			s.Request(hi, lo, -1, true, begin)
-			s.Request(hi, lo, 100, true, then(s))
+			s.Request(unused, hi, lo, 100, true, begin)
+			s.Request(unused, hi, lo, -1, true, begin)
+			s.Request(unused, hi, lo, 100, true, then(s))
 			for _, p := range s.Stats() {
 				if p.Writes != want {
 					t.Errorf("%s: got %d writes, want %d", p.Name, p.Writes, want)
@@ -142,7 +165,7 @@ func TestWindowsForget(t *testing.T) {
 		return func(s *Shadow) time.Time {
 			for key := range n {
 				hi, lo := hash(key)
-				s.Request(hi, lo, -1, false, begin)
+				s.Request(unused, hi, lo, -1, false, begin)
 			}
 			return begin
 		}
@@ -179,7 +202,7 @@ func TestMiniatureAgreesWithTheWholeModel(t *testing.T) {
 	}
 	for _, i := range order {
 		x := &all[i]
-		s.Request(x.Hi, x.Lo, x.Size, true, begin)
+		s.Request(unused, x.Hi, x.Lo, x.Size, true, begin)
 	}
 	got := s.Stats()
 	want := [2]model.Result{whole(t, admission.Always, all, order, capacity, keys), whole(t, admission.SecondHit, all, order, capacity, keys)}
@@ -253,7 +276,7 @@ func TestSampledTakesItsShare(t *testing.T) {
 
 func TestNilShadowDoesNothing(t *testing.T) {
 	var s *Shadow
-	s.Request(1, 0, 10, true, begin)
+	s.Request(unused, 1, 0, 10, true, begin)
 	if got := s.Stats(); got != nil || s.Share() != 0 || s.Bytes() != 0 {
 		t.Errorf("got %v of a share of %v in %d bytes, want nothing", got, s.Share(), s.Bytes())
 	}
@@ -265,7 +288,7 @@ func TestFiguresAreScaledUp(t *testing.T) {
 	o.Share = 1.0 / 4
 	s := newShadow(t, o)
 	const out = 1 << firstBit // a key that is not in the slice
-	s.Request(1, 0, 10, true, begin)
+	s.Request(unused, 1, 0, 10, true, begin)
 	want := PolicyStats{
 		Name: "always", Requests: 1, RequestBytes: 10, OriginRequests: 4, OriginBytes: 40, Writes: 4, WriteBytes: 40,
 		SampledRequests: 1,
@@ -273,9 +296,9 @@ func TestFiguresAreScaledUp(t *testing.T) {
 	if diff := cmp.Diff([]PolicyStats{want}, s.Stats()); diff != "" {
 		t.Errorf("one request (-want +got):\n%s", diff)
 	}
-	s.Request(1, 0, 10, true, begin)
+	s.Request(unused, 1, 0, 10, true, begin)
 	for range 6 {
-		s.Request(1, out, 10, true, begin)
+		s.Request(unused, 1, out, 10, true, begin)
 	}
 	want = PolicyStats{
 		Name: "always", Requests: 8, RequestBytes: 80, Hits: 4, HitBytes: 40, HitRatio: 0.5, ByteHitRatio: 0.5,
@@ -295,7 +318,7 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 		wg.Go(func() {
 			for n := range uint64(each) {
 				hi, lo := hash((n*7 + w) % 900)
-				s.Request(hi, lo, 3000, true, begin.Add(time.Duration(n)*time.Second))
+				s.Request(unused, hi, lo, 3000, true, begin.Add(time.Duration(n)*time.Second))
 				if n%1000 == 0 {
 					s.Stats()
 				}

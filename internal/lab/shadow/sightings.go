@@ -49,12 +49,12 @@ func newSightingFilters(o Options, bits int, now time.Time) (sightingFilters, er
 
 // uses reports whether a policy remembers sightings this way.
 func (o Options) uses(m policy.Memory) bool {
-	return slices.ContainsFunc(o.Rules, func(r admission.Rule) bool { return r.Policy.Memory() == m })
+	return slices.ContainsFunc(slices.Concat(o.Rules, o.Live), func(r admission.Rule) bool { return r.Policy.Memory() == m })
 }
 
 // moreThan returns the largest MoreThan of the policies that count: they share the filter.
 func (o Options) moreThan() (most int) {
-	for _, r := range o.Rules {
+	for _, r := range slices.Concat(o.Rules, o.Live) {
 		most = max(most, r.MoreThan)
 	}
 	return most

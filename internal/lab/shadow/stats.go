@@ -21,7 +21,7 @@ type counts struct {
 // first bucket in SHARDS). If the difference is below 0, with few requests, hits are 0.
 // Bytes are of whole objects of known size.
 type PolicyStats struct {
-	Name string `json:"policy"` // such as always, second-hit or counting-4
+	Name string `json:"policy"` // such as always, second-hit or counting-4; or LiveName
 
 	Requests     int64   `json:"requests"`
 	RequestBytes int64   `json:"request_bytes"`
@@ -44,7 +44,7 @@ type PolicyStats struct {
 	SampledHits     int64 `json:"sampled_hits"`
 }
 
-// Stats returns the state of every policy, in the order of Options.Rules.
+// Stats returns the state of every policy: first that of the live routes, if it is tried, then the others in the order of Options.Rules.
 // Requests that arrive meanwhile may be counted in part.
 func (s *Shadow) Stats() []PolicyStats {
 	if s == nil {
@@ -62,7 +62,7 @@ func (s *Shadow) Stats() []PolicyStats {
 		p := &s.policies[i]
 		c := &p.counts
 		out[i] = PolicyStats{
-			Name: name(p.rule), Requests: requests, RequestBytes: bytes,
+			Name: p.name, Requests: requests, RequestBytes: bytes,
 			OriginRequests: s.scale(c.misses), OriginBytes: s.scale(c.originBytes),
 			Writes: s.scale(c.writes), WriteBytes: s.scale(c.writeBytes), HeldBack: s.scale(c.heldBack),
 			SampledRequests: s.requests, SampledHits: s.requests - c.misses,

@@ -42,13 +42,13 @@ func TestARotationHoldsUpNoOtherRequest(t *testing.T) {
 				}
 				s.mu.Unlock()
 				before := s.Stats()[0].Requests
-				s.Request(1, 2, 10, true, begin.Add(time.Minute))
+				s.Request(unused, 1, 2, 10, true, begin.Add(time.Minute))
 				if got := s.Stats()[0].Requests; got != before+1 {
 					t.Errorf("while it rotates: got %d requests, want %d", got, before+1)
 				}
 			})
 			hi, lo := hash(1 << 40)
-			s.Request(hi, lo, 10, true, due(s))
+			s.Request(unused, hi, lo, 10, true, due(s))
 			if rotations != 1 {
 				t.Errorf("got %d rotations, want 1", rotations)
 			}
@@ -58,7 +58,7 @@ func TestARotationHoldsUpNoOtherRequest(t *testing.T) {
 	f("by fill", bloom.CauseFull, func(s *Shadow) time.Time {
 		for key := range uint64(99) {
 			hi, lo := hash(key)
-			s.Request(hi, lo, 10, true, begin)
+			s.Request(unused, hi, lo, 10, true, begin)
 		}
 		return begin
 	})
@@ -75,7 +75,7 @@ func TestAWindowRotatesOnceHoweverManyFindItOver(t *testing.T) {
 		now := begin.Add(time.Duration(period+1) * time.Minute)
 		var wg sync.WaitGroup
 		for range workers {
-			wg.Go(func() { s.Request(1, 2, 10, true, now) })
+			wg.Go(func() { s.Request(unused, 1, 2, 10, true, now) })
 		}
 		wg.Wait()
 	}

@@ -58,6 +58,7 @@ func TestInChromium(t *testing.T) {
 	run("links turn views", viewsTurned(b))
 	run("alarms stand beside the links", alarmsShown(b))
 	run("views fit on a phone", viewsFit(b))
+	run("the live policies are tried, too", liveTried(b))
 	run("servers are told, with their last check", serversShown(b))
 	run("a server is drained, and ready again", drained(b))
 	run("the first screen has tiles and curves", firstScreen(b))
@@ -178,7 +179,7 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 			"/requests/totals/hit_ratio", "/requests/totals/byte_hit_ratio", "/requests/totals/fills/saved", "/requests/totals/fills/regret_bytes",
 			"/requests/totals/lately/error_ratio", "/requests/totals/last_hour/saved", "/requests/totals/last_hour/regret", "/requests/totals/status_classes/5xx",
 			"/requests/routes/1/lately/error_ratio", "/origins/0/servers/1/status_classes_lately/none", "/filters/0/generations/1/fill_ratio", "/filters/0/window_seconds", "/filters/0/measured/false_positive_ratio", "/filters/0/rotations/fitted",
-			"/cache/stage/writes", "/cache/objects_hit", "/cache/disk/objects_hit", "/cache/disk/write_bytes", "/cache/evictions/rejected", "/admission/shadow/0/origin_bytes",
+			"/cache/stage/writes", "/cache/objects_hit", "/cache/disk/objects_hit", "/cache/disk/write_bytes", "/cache/evictions/rejected", "/admission/shadow/0/origin_bytes", "/admission/shadow/2/origin_bytes",
 			"/origins/0/servers/1/ejected_for_seconds", "/origins/0/queue_requests", "/requests/not_stored/too-large",
 			"/top#/hosts/requests/rows/1/at_most", "/top#/urls/requests/rows/2/at_least", "/requests#/total", "/requests#/requests/1/age_seconds", "/requests#/requests/0/phase",
 			"/limits/refused/rate/total", "/limits/let_go/idle/lately", "/certificates/1/days_left", "/certificates/0/not_after",
@@ -190,6 +191,19 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 		}
 		if title := tab.Text("h1"); title != "edgeproxy edge1" {
 			t.Errorf("got the heading %q", title)
+		}
+	}
+}
+
+// liveTried looks at the row that the shadows are compared with.
+func liveTried(b *testkit.Browser) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Helper()
+		tab := open(t, "").watch(t, b)
+		view(tab, "whatif")
+		rows := strings.Split(rowsOf(tab, "#shadows"), "\n")
+		if len(rows) != 3 || !strings.HasPrefix(rows[0], "live (second-hit, never) | ") || !strings.HasPrefix(rows[1], "always | ") {
+			t.Errorf("got %q, want what is live, and then the others", rows)
 		}
 	}
 }

@@ -175,9 +175,12 @@
     fill("rotations", each((of) => ["time", "full", "fitted"].map((cause) => of(plain, "rotations", cause))), 1);
   };
 
+  // inForce returns the policies of the routes.
+  const inForce = (s) => [...new Set((s.requests?.routes ?? []).map((r) => r.policy).filter(Boolean))].join(", ");
+
   const showShadows = (s, at) => fill("shadows", (s.admission?.shadow ?? []).map((p, i) => {
     const of = (format, name) => at(format, "admission", "shadow", i, name);
-    return [p.policy, of(ratio, "hit_ratio"), of(ratio, "byte_hit_ratio"), of(plain, "writes"), of(bytes, "write_bytes"),
+    return [p.policy === "live" ? `live (${inForce(s)})` : p.policy, of(ratio, "hit_ratio"), of(ratio, "byte_hit_ratio"), of(plain, "writes"), of(bytes, "write_bytes"),
       of(plain, "origin_requests"), of(bytes, "origin_bytes"), of(plain, "sampled_requests")];
   }), 1);
 
