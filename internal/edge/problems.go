@@ -23,9 +23,22 @@ const (
 
 // Problem is something that is wrong now, and that an operator should see before all else.
 type Problem struct {
+	Kind    string             `json:"kind"`    // errors, origin, disk or certificate
 	What    string             `json:"what"`    // what is wrong, with the numbers that matter
 	Numbers map[string]float64 `json:"numbers"` // the same numbers by name, for programs
 	Where   string             `json:"where"`   // where, and why as far as it is known
+}
+
+// ProblemLimits are the limits beyond which something is a problem.
+type ProblemLimits struct {
+	ErrorRatio float64 `json:"error_ratio"` // errors of the last minute are one above it,
+	Requests   int64   `json:"requests"`    // if there were so many requests
+	DaysLeft   int64   `json:"days_left"`   // a certificate with fewer is one
+}
+
+// problemLimits returns those in force.
+func problemLimits() ProblemLimits {
+	return ProblemLimits{ErrorRatio: problemErrorRatio, Requests: problemRequests, DaysLeft: problemDays}
 }
 
 // String returns what is wrong and where, on one line.
@@ -71,6 +84,7 @@ func (s *Status) errorProblem(of string, l *proxy.Lately, where string) Problem 
 		span = fmt.Sprintf("%.0f s", math.Ceil(s.Lately))
 	}
 	return Problem{
+		Kind:    "errors",
 		What:    fmt.Sprintf("%.1f %% of %s failed in the last %s", 100*l.ErrorRatio, of, span),
 		Numbers: map[string]float64{"requests": float64(l.Requests), "errors": float64(l.Errors)}, Where: where,
 	}
@@ -166,6 +180,7 @@ func (s *Status) originProblems() (found []Problem) {
 			where += ", " + o.Servers[i].LastFailure
 		}
 		found = append(found, Problem{
+			Kind:    "origin",
 			What:    fmt.Sprintf("0 of %d servers are up", len(o.Servers)),
 			Numbers: map[string]float64{"servers": float64(len(o.Servers)), "up": 0}, Where: where,
 		})
@@ -188,7 +203,7 @@ func (s *Status) diskProblems() (found []Problem) {
 		found = append(found, Problem{What: "the disk tier is off", Where: strings.TrimPrefix(d.Trouble, outOfUse)})
 	}
 	for i := range found {
-		found[i].Numbers = map[string]float64{"directories": float64(len(d.Directories)), "off": float64(len(found))}
+		found[i].Kind, found[i].Numbers = "disk", map[string]float64{"directories": float64(len(d.Directories)), "off": float64(len(found))}
 	}
 	return found
 }
@@ -210,7 +225,7 @@ func (s *Status) certificateProblems() (found []Problem) {
 			what = "a certificate expires in a day"
 		}
 		found = append(found, Problem{
-			What: what, Numbers: map[string]float64{"days_left": float64(*c.DaysLeft)},
+			Kind: "certificate", What: what, Numbers: map[string]float64{"days_left": float64(*c.DaysLeft)},
 			Where: cmp.Or(strings.Join(c.Names[:min(len(c.Names), 2)], ", "), c.File, "no name"),
 		})
 	}

@@ -18,6 +18,23 @@ func said(s *Status) (all []string) {
 	return all
 }
 
+// Each problem says of which kind it is: the dashboard goes by that.
+func TestProblemsHaveAKind(t *testing.T) {
+	days := int64(3)
+	s := &Status{
+		Origins: []OriginStatus{{Name: "shop"}}, Cache: CacheStatus{Disk: &DiskStatus{Trouble: "no"}},
+		Certificates: []CertificateStatus{{Names: []string{"a.example"}, DaysLeft: &days}},
+	}
+	s.Requests.Totals.Lately = proxy.Lately{Requests: problemRequests, Errors: problemRequests, ErrorRatio: 1}
+	var kinds []string
+	for _, p := range s.problems() {
+		kinds = append(kinds, p.Kind)
+	}
+	if want := []string{"errors", "origin", "disk", "certificate"}; !slices.Equal(kinds, want) {
+		t.Errorf("got the kinds %q, want %q", kinds, want)
+	}
+}
+
 func TestProblemsAreWhatIsWrongNow(t *testing.T) {
 	up := func(none, failed int64) ServerStatus {
 		return ServerStatus{Address: "a:80", State: "up", LastFailure: "connection refused", ClassesLately: map[string]int64{"2xx": 9, "none": none, "5xx": failed}}

@@ -24,6 +24,7 @@ type Status struct {
 	LastHour  float64         `json:"last_hour_seconds"` // the span of all fields named last_hour: an hour, or a little more
 	Ready     bool            `json:"ready"`
 	Problems  []Problem       `json:"problems"`
+	Limit     ProblemLimits   `json:"problem_limits"`
 	Addresses []string        `json:"addresses"`
 	Requests  proxy.Status    `json:"requests"`
 	Limits    LimitsStatus    `json:"limits"`
@@ -164,7 +165,7 @@ func (e *Edge) Status() *Status {
 	for _, f := range e.gate.Stats(now) {
 		s.Filters = append(s.Filters, statusOfFilter(f, now))
 	}
-	s.Problems = s.problems()
+	s.Problems, s.Limit = s.problems(), problemLimits()
 	return s
 }
 

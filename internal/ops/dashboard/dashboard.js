@@ -109,14 +109,13 @@
     setText(byId("about"), `Version ${s.version}, up for ${span(s.uptime_seconds)}, listening on ${(s.addresses ?? []).join(", ")}.`);
   };
 
+  // showNotices says what is no problem, but worth knowing: the problems are told above.
   const mostNotices = 10;
   const showNotices = (s) => {
     const said = [];
     if (!s.ready) said.push("The proxy is not ready for traffic: /readyz answers 503.");
     if (s.config && !s.config.last_reload_successful) said.push("The last reload failed; the configuration before it stays in force: " + (s.config.error ?? ""));
     for (const c of s.config?.needs_restart ?? []) said.push(`Needs a restart: ${c.path}: ${c.old} → ${c.new}`);
-    if (s.cache?.disk?.trouble) said.push("The disk tier is not in use: " + s.cache.disk.trouble);
-    for (const d of s.cache?.disk?.directories ?? []) if (d.trouble) said.push(`${d.path} is not in use: ${d.trouble}`);
     said.push(...originNotices(s));
     if (s.requests?.panics > 0) said.push(`${plain(s.requests.panics)} requests ended with an internal error; the log has them.`);
     if (s.admission?.gate_open) said.push("The cache is nearly empty, so every storable response is stored (admission.warm_up_below).");

@@ -50,12 +50,9 @@
   // ending returns the certificates that are missing, or expire soon.
   const ending = (s) => (s.certificates ?? []).filter((c) => !c.not_after || c.days_left < soon);
 
-  const certificateNotices = (s) => ending(s).slice(0, 5).map((c) => {
-    if (!c.not_after) return `There is no certificate for ${someNames(c)} yet: handshakes for it fail.`;
-    const which = `The certificate for ${someNames(c)}`;
-    if (c.days_left < 0) return which + " has expired.";
-    return c.days_left === 0 ? which + " expires within a day." : `${which} expires in ${plain(c.days_left)} ${c.days_left === 1 ? "day" : "days"}.`;
-  });
+  // certificateNotices leaves out those that are problems.
+  const certificateNotices = (s) => ending(s).filter((c) => !c.not_after || c.days_left >= (s.problem_limits?.days_left ?? 0)).slice(0, 5).map((c) => c.not_after
+    ? `The certificate for ${someNames(c)} expires in ${many(c.days_left, "day")}.` : `There is no certificate for ${someNames(c)} yet: handshakes for it fail.`);
 
   const brief = (v) => {
     if (v >= 1) return span(v);

@@ -22,10 +22,13 @@
       })};
   };
 
-  // originNotices returns a line for each origin with servers that are out.
+  // isOut is that of the problems: a server whose trial is due waits for a request.
+  const isOut = (v) => v.state === "down" || v.state === "drained" || (v.state === "ejected" && v.ejected_for_seconds > 0);
+
+  // originNotices returns a line for each origin with servers that are out, but not of an origin without any: that is a problem.
   const originNotices = (s) => (s.origins ?? []).flatMap((o) => {
     const all = o.servers ?? [], out = all.filter((v) => v.state !== "up");
-    return out.length === 0 ? [] : [`Origin ${o.name}: ${plain(out.length)} of ${many(all.length, "server")} out: ` +
+    return out.length === 0 || all.every(isOut) ? [] : [`Origin ${o.name}: ${plain(out.length)} of ${many(all.length, "server")} out: ` +
       out.slice(0, 3).map((v) => `${v.address} is ${v.state}`).join(", ") + (out.length > 3 ? ", …" : "") + "."];
   });
 

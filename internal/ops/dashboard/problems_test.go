@@ -36,6 +36,11 @@ func problemsTold(b *testkit.Browser) func(*testing.T) {
 		}
 		s.change(func(status map[string]any) {
 			lately(status)["error_ratio"] = 0.43
+			status["problem_limits"].(map[string]any)["error_ratio"] = 0.42
+			for _, v := range status["origins"].([]any)[0].(map[string]any)["servers"].([]any) {
+				v.(map[string]any)["state"] = "down"
+			}
+			status["cache"].(map[string]any)["disk"].(map[string]any)["trouble"] = "it hangs"
 			status["problems"] = []any{
 				map[string]any{"what": "43.0 % of requests failed in the last minute", "numbers": map[string]any{}, "where": "origin shop, connection refused"},
 				map[string]any{"what": "0 of 2 servers are up", "numbers": map[string]any{}, "where": "origin shop"},
@@ -52,6 +57,11 @@ func problemsTold(b *testkit.Browser) func(*testing.T) {
 			t.Errorf("got %q of errors, want 43 %%", got)
 		}
 		tab.Until(`document.title === "2 problems – edge1 – edgeproxy"`)
+		if got := tab.Text("#notices"); got != "" {
+			t.Errorf("got the notices %q, want none: the problems have it", got)
+		}
+		s.change(func(status map[string]any) { status["problem_limits"].(map[string]any)["error_ratio"] = 0.44 })
+		tab.Until(`!document.querySelector("#tiles [data-state]")`) // the limit is that of the listener
 		s.change(func(status map[string]any) {
 			lately(status)["error_ratio"] = 0.01
 			status["problems"] = []any{}

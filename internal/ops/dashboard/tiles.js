@@ -13,7 +13,6 @@
       [at(word, "problems", i, "what"), ": ", at(word, "problems", i, "where")]));
   };
 
-  const tooManyErrors = 0.01; // share of the requests, as in /status
   const mbit = (v) => digits(v * 8 / 1e6, 1) + " Mbit/s";
 
   // sparkline returns a curve without axes, of the last hour: what it says stands in the tables, so only eyes are shown it.
@@ -53,7 +52,7 @@
     const tiles = [
       ["requests a second", [of((v) => digits(v, 1), "requests_per_second")]],
       ["hit ratio, last minute", [any ? of(ratio, "hit_ratio") : "–"]],
-      ["errors, last minute", [of(ratio, "error_ratio")], lately?.error_ratio > tooManyErrors && lately.requests >= 10],
+      ["errors, last minute", [of(ratio, "error_ratio")], lately?.error_ratio > s.problem_limits?.error_ratio && lately.requests >= s.problem_limits.requests],
       ["writes avoided, last hour", [hour(plain, "saved"), " for ", hour(plain, "regret"), " fetches more"]],
       ["from origins", [of(mbit, "origin_bytes_per_second")]],
       ["95 % of responses within", [any ? of(brief, "p95_seconds") : "–"]],
