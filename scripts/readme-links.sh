@@ -5,7 +5,7 @@ set -eu
 
 broken=0
 for doc in README.md CHANGELOG.md SECURITY.md docs/*.md docs/operating/*.md docs/decisions/*.md loadtest/README.md; do
-	for target in $(grep -oE '\]\([^)#]+' "$doc" | sed 's/^](//'); do
+	for target in $(grep -oE '\]\([^)#]+|(src|srcset)="[^"]+' "$doc" | sed -E 's/^(]\(|(src|srcset)=")//'); do
 		case $target in
 		http://* | https://*) ;;
 		*)

@@ -53,7 +53,7 @@
     return {
       plot: chart(id, rate, layers[kind].map(([name], n) => ({
         label: name === "none" ? "no answer" : name, stroke: () => css("--paper"), fill: colour, width: 1, points: {show: false},
-        value: (u, v, at, i) => dash(values[n]?.[i], rate),
+        value: (u, v, at, i) => dash(values[n]?.[i ?? values[n].length - 1], rate), // the newest where the mouse is elsewhere
       })), {
         bands: layers[kind].slice(1).map((_, n) => ({series: [n + 2, n + 1]})),
         legend: {markers: {width: 0, fill: colour}},
