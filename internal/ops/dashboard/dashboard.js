@@ -121,6 +121,7 @@
     if (s.admission?.gate_open) said.push("The cache is nearly empty, so every storable response is stored (admission.warm_up_below).");
     said.push(...certificateNotices(s));
     const list = byId("notices");
+    root.toggleAttribute("data-notices", said.length > 0);
     if (said.length > mostNotices) said.splice(mostNotices, said.length, `${plain(said.length - mostNotices)} more: see /status.`);
     while (list.children.length > said.length) list.lastElementChild.remove();
     said.forEach((text, i) => setText(list.children[i] ?? list.appendChild(document.createElement("li")), text));

@@ -28,6 +28,14 @@ func problemsTold(b *testkit.Browser) func(*testing.T) {
 		tab.Dark(false)
 		const errors = `#tiles [data-path="/requests/totals/lately/error_ratio"]`
 		tab.Until(`matchMedia("(prefers-color-scheme: light)").matches && document.querySelector("#problems").hidden`)
+		if of, link := colour(tab, errors), colour(tab, "#link"); of == badColour || link == badColour || link == goodColour {
+			t.Errorf("with a notice alone: got the colours %s of errors and %s of the state", of, link)
+		}
+		server := func(status map[string]any) map[string]any {
+			return status["origins"].([]any)[0].(map[string]any)["servers"].([]any)[1].(map[string]any)
+		}
+		s.change(func(status map[string]any) { server(status)["state"] = "up" })
+		tab.Until(`document.querySelector("#notices").children.length === 0`)
 		if of, link := colour(tab, errors), colour(tab, "#link"); of == badColour || link != goodColour {
 			t.Errorf("without problems: got the colours %s of errors and %s of the state", of, link)
 		}
