@@ -198,15 +198,20 @@ func (d *decoder) valueOver(path string, own, around *ast.MappingValueNode, t ta
 	s, _ := t.find(keyOf(own))
 	ownPairs, isOwn := pairs(own.Value)
 	aroundPairs, isAround := pairs(around.Value)
-	switch key := keyOf(own); {
-	case key == hostsKey && strings.HasSuffix(path, "."+matchKey+"."+hostsKey):
+	sections := isOwn && isAround
+	switch keyOf(own) {
+	case hostsKey:
 		d.failAtKey(own.Key.GetToken(), path, "", "must be in the route around this one, for all routes within it")
-	case isGroup(s) && isOwn && isAround:
-		return sectionOf(d.over(path, ownPairs, aroundPairs, s.value.(*group).settings()), own.Value)
-	case isOwn && isAround && (key == "error_pages" || key == "set"):
-		return d.namesOver(path, own, ownPairs, aroundPairs)
-	case key == "allow" || key == "only" || key == "deny" || key == "remove":
+	case "error_pages", "set":
+		if sections {
+			return d.namesOver(path, own, ownPairs, aroundPairs)
+		}
+	case "allow", "only", "deny", "remove":
 		return d.listOver(path, own, around)
+	default:
+		if isGroup(s) && sections {
+			return sectionOf(d.over(path, ownPairs, aroundPairs, s.value.(*group).settings()), own.Value)
+		}
 	}
 	return own.Value
 }
@@ -252,25 +257,17 @@ func (d *decoder) listOver(path string, own, around *ast.MappingValueNode) ast.N
 	return own.Value
 }
 
-// fieldsOver returns the rules for fields of a section that has own, and of the one around it those for other fields.
+// fieldsOver returns the rules for fields of the section around one that has own, without those for fields that own sets or removes.
 func fieldsOver(own, around []*ast.MappingValueNode) []*ast.MappingValueNode {
-	names := func(p *ast.MappingValueNode) (out []string) {
-		of, _ := pairs(p.Value)
-		for _, p := range of {
-			out = append(out, keyOf(p))
-		}
-		return out
-	}
 	var sets, removed []string
 	if p := pairWith(own, "set"); p != nil {
-		sets = names(p)
+		of, _ := pairs(p.Value)
+		for _, p := range of {
+			sets = append(sets, keyOf(p))
+		}
 	}
 	if p := pairWith(own, "remove"); p != nil {
-		if list, ok := p.Value.(*ast.SequenceNode); ok {
-			for _, n := range list.Values {
-				removed = append(removed, n.GetToken().Value)
-			}
-		}
+		removed = wordsOf(p.Value)
 	}
 	out := slices.Clone(around)
 	for i, p := range out {
@@ -284,12 +281,20 @@ func fieldsOver(own, around []*ast.MappingValueNode) []*ast.MappingValueNode {
 			out[i] = ast.MappingValue(p.Start, p.Key, sectionOf(of, p.Value))
 		case key == "remove" && listed:
 			rest := ast.Sequence(list.Start, list.IsFlowStyle)
-			for _, n := range list.Values {
-				if !slices.ContainsFunc(sets, func(name string) bool { return strings.EqualFold(name, n.GetToken().Value) }) {
-					rest.Values = append(rest.Values, n)
-				}
-			}
+			rest.Values = slices.DeleteFunc(slices.Clone(list.Values), func(n ast.Node) bool {
+				return slices.ContainsFunc(sets, func(name string) bool { return strings.EqualFold(name, n.GetToken().Value) })
+			})
 			out[i] = ast.MappingValue(p.Start, p.Key, rest)
+		}
+	}
+	return out
+}
+
+// wordsOf returns the elements of a list as they are written.
+func wordsOf(n ast.Node) (out []string) {
+	if list, ok := n.(*ast.SequenceNode); ok {
+		for _, n := range list.Values {
+			out = append(out, n.GetToken().Value)
 		}
 	}
 	return out

@@ -97,20 +97,26 @@ func (o *fetchOptions) run(ctx context.Context, out io.Writer) error {
 
 // complete takes from the configuration what flags do not say.
 func (o *fetchOptions) complete() error {
+	files := o.secretFile != "" || o.stateFile != ""
 	switch {
 	case o.from == "":
 		return &usageError{errors.New("state fetch needs --from, the address of the other edge's admin listener")}
 	case o.config == "" && (o.secretFile == "" || o.stateFile == ""):
 		return &usageError{errors.New("state fetch needs -c, or --secret-file and --to")}
-	case o.config != "" && (o.secretFile != "" || o.stateFile != ""):
+	case o.config != "" && files:
 		return &usageError{errors.New("state fetch: --secret-file and --to stand in place of -c, not beside it")}
 	}
 	if err := admin.CheckAddress(o.from); err != nil {
 		return &usageError{fmt.Errorf("state fetch: --from %s: %w", o.from, err)}
 	}
-	if o.config == "" {
+	if files {
 		return nil
 	}
+	return o.filesOfConfig()
+}
+
+// filesOfConfig takes the files from the configuration.
+func (o *fetchOptions) filesOfConfig() error {
 	c, err := config.Load(o.config)
 	if err != nil {
 		return &usageError{err}

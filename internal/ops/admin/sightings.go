@@ -34,7 +34,8 @@ func sightingsHandler(write func(w io.Writer, nonce []byte) error, log *slog.Log
 		if r.Method == http.MethodHead {
 			return
 		}
-		out := &pacedWriter{w: w, control: http.NewResponseController(w)}
+		out := newPacedWriter(w)
+		defer out.stop()
 		if err := write(out, nonce); err != nil {
 			log.WarnContext(r.Context(), "sightings were not sent to the end", "bytes", out.sent, "error", err)
 			panic(http.ErrAbortHandler)
@@ -45,15 +46,23 @@ func sightingsHandler(write func(w io.Writer, nonce []byte) error, log *slog.Log
 
 // pacedWriter gives each write writeTimeout, in place of the whole answer.
 type pacedWriter struct {
-	w       io.Writer
-	control *http.ResponseController
-	sent    int64
+	w    io.Writer
+	late *time.Timer // ends the connection
+	sent int64
 }
 
-// Write writes p within writeTimeout.
+func newPacedWriter(w http.ResponseWriter) *pacedWriter {
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Time{}) // on an error writeTimeout stays in force
+	return &pacedWriter{w: w, late: time.AfterFunc(writeTimeout, func() { _ = control.SetWriteDeadline(time.Unix(1, 0)) })}
+}
+
+// Write writes b within writeTimeout.
 func (p *pacedWriter) Write(b []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // on an error the one before stays in force
+	p.late.Reset(writeTimeout)
 	n, err := p.w.Write(b)
 	p.sent += int64(n)
 	return n, err
 }
+
+func (p *pacedWriter) stop() { p.late.Stop() }

@@ -26,8 +26,7 @@ type Secret struct{ text string }
 func ReadSecret(path string) (Secret, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		var p *fs.PathError
-		if errors.As(err, &p) {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = p.Err // who asks shows the path
 		}
 		return Secret{}, fmt.Errorf("must be a file with the fleet's secret: %w", err)
