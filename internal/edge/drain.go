@@ -21,16 +21,16 @@ func (og *originSide) DrainServer(name, server string, out bool) (state string, 
 		if now, _ := og.originNamed(name); now.origin != o.origin {
 			continue
 		}
-		said := "origin server is ready"
-		if out {
-			said = "origin server is drained"
-		}
 		for _, v := range o.origin.Stats(time.Now()).Servers {
 			if v.Address == server {
 				state = v.State.String()
 			}
 		}
-		og.log.Info(said, "origin", name, "server", server, "state", state)
+		if log := og.log.With("origin", name, "server", server, "state", state); out {
+			log.Info("origin server is drained")
+		} else {
+			log.Info("origin server is ready")
+		}
 		return state, nil
 	}
 }

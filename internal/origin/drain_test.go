@@ -165,7 +165,7 @@ func TestTheLastCheckIsTold(t *testing.T) {
 		f := func(status string, at time.Duration, why string) {
 			t.Helper()
 			a.set(status)
-			time.Sleep(begun.Add(at).Sub(time.Now()))
+			time.Sleep(time.Until(begun.Add(at)))
 			synctest.Wait()
 			c := o.Stats(time.Now()).Servers[0].Check
 			got := ""

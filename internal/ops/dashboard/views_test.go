@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -114,9 +115,7 @@ func (s *stand) ofAFarm() {
 			first := list.([]any)[0].(map[string]any)
 			for i := range n {
 				one := map[string]any{}
-				for key, value := range first {
-					one[key] = value
-				}
+				maps.Copy(one, first)
 				each(one, i)
 				out = append(out, one)
 			}
