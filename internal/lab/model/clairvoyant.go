@@ -53,6 +53,8 @@ func (c *clairvoyant) hit(i uint32) bool {
 	return true
 }
 
+func (c *clairvoyant) holds(i uint32) bool { return c.known[i].at != 0 }
+
 // cost is the bytes and the time that object i takes until it is asked for again.
 func (c *clairvoyant) cost(i uint32) float64 {
 	return float64(c.space(i)) * float64(c.known[i].next-c.now)

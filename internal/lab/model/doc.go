@@ -17,6 +17,9 @@
 // With a disk there are two tiers. Admission lets responses onto the disk, and the memory has the stage and copies of objects
 // that are hit on the disk (tiers.go, disk.go). Writes, held objects and evictions are the disk's then.
 //
+// A FleetRun takes a setting through a trace at several edges, each a Run, that share the requests and may ask or tell each other
+// (fleet.go).
+//
 // Sightings are kept by the production filters or, to see a policy without their errors, by exact sets. With filters the exact
 // sets run beside them, so a Result tells the errors of the filter.
 //

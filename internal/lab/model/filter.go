@@ -33,12 +33,34 @@ type filter struct {
 	record  func(hi, lo uint64) (times int)
 	holds   func(hi, lo uint64) bool // record without recording
 	sliding slidingFilter
+	every   int64 // unseen keys that share one reading
+	mistakes
+}
 
+// mistakes counts what a filter gets wrong.
+type mistakes struct {
 	unseen, falsePositives int64
 	falseNegatives         int64
-	every                  int64 // unseen keys that share one reading
 	expected               float64
 	readings               int64
+}
+
+func (m *mistakes) add(o *mistakes) {
+	m.unseen += o.unseen
+	m.falsePositives += o.falsePositives
+	m.falseNegatives += o.falseNegatives
+	m.expected += o.expected
+	m.readings += o.readings
+}
+
+func (m *mistakes) report(out *Result) {
+	out.FalseNegatives = m.falseNegatives
+	if m.unseen == 0 {
+		return
+	}
+	measured := ratio(m.falsePositives, m.unseen)
+	expected := m.expected / float64(m.readings)
+	out.FalsePositiveRatio, out.ExpectedFalsePositiveRatio = &measured, &expected
 }
 
 func newFilter(s Setting, objects []trace.Object) (*filter, error) {
@@ -102,11 +124,5 @@ func (f *filter) rotate(now time.Time, cause bloom.Cause) { f.sliding.Rotate(now
 
 func (f *filter) report(out *Result) {
 	out.FilterBytes = f.sliding.Bytes()
-	out.FalseNegatives = f.falseNegatives
-	if f.unseen == 0 {
-		return
-	}
-	measured := ratio(f.falsePositives, f.unseen)
-	expected := f.expected / float64(f.readings)
-	out.FalsePositiveRatio, out.ExpectedFalsePositiveRatio = &measured, &expected
+	f.mistakes.report(out)
 }

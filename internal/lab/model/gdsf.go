@@ -47,6 +47,8 @@ func (g *gdsf) hit(i uint32) bool {
 	return true
 }
 
+func (g *gdsf) holds(i uint32) bool { return g.ranked[i].index != 0 }
+
 func (g *gdsf) store(i uint32) {
 	for g.bytes+g.space(i) > g.maxBytes {
 		g.evict()

@@ -24,6 +24,8 @@ func (l *lru) hit(i uint32) bool {
 	return true
 }
 
+func (l *lru) holds(i uint32) bool { return l.of[i].at == queue }
+
 func (l *lru) store(i uint32) {
 	for l.bytes+l.space(i) > l.maxBytes {
 		victim := l.oldest

@@ -48,19 +48,33 @@ func newNaive(s Setting, objects []trace.Object) *naive {
 func (n *naive) size(i uint32) int64 { return max(n.objects[i].Size, 1) }
 
 func (n *naive) request(a trace.Access) Outcome {
+	o, admit := n.lookUp(a)
+	if o == missed {
+		return n.fill(a, admit)
+	}
+	return o
+}
+
+func (n *naive) lookUp(a trace.Access) (o Outcome, admit bool) {
 	i := a.Object
-	admit := n.admits(a)
+	admit = n.admits(a)
 	if n.main.hit(i) {
-		return Hit
+		return Hit, admit
 	}
-	if at := slices.Index(n.stage, i); at >= 0 {
-		if !admit && n.s.Policy != admission.SecondHit {
-			return StageHit
-		}
-		n.stage = slices.Delete(n.stage, at, at+1)
-		n.main.store(i)
-		return Promoted
+	at := slices.Index(n.stage, i)
+	switch {
+	case at < 0:
+		return missed, admit
+	case !admit && n.s.Policy != admission.SecondHit:
+		return StageHit, admit
 	}
+	n.stage = slices.Delete(n.stage, at, at+1)
+	n.main.store(i)
+	return Promoted, admit
+}
+
+func (n *naive) fill(a trace.Access, admit bool) Outcome {
+	i := a.Object
 	switch largest := n.s.MaxObjectBytes; {
 	case a.Head:
 		return HeadMiss

@@ -18,6 +18,8 @@ const (
 	Validated                    // found in the main part, expired, and validated by the origin
 
 	outcomes
+
+	missed Outcome = 0 // nothing stored answers, and what becomes of the request is not known yet
 )
 
 // String returns the word for the outcome.

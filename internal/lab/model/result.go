@@ -46,6 +46,10 @@ type Result struct {
 	OriginRequests int64 `json:"origin_requests"`
 	OriginBytes    int64 `json:"origin_bytes"`
 
+	// PeerRequests went from one edge of a fleet to another, and PeerBytes are those of the responses.
+	PeerRequests int64 `json:"peer_requests,omitempty"`
+	PeerBytes    int64 `json:"peer_bytes,omitempty"`
+
 	// StageWrites counts objects put into the stage, Promotions those of them that were written into the main part.
 	StageWrites     int64 `json:"stage_writes"`
 	StageWriteBytes int64 `json:"stage_write_bytes"`

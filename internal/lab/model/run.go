@@ -30,6 +30,8 @@ type Run struct {
 type storage interface {
 	// find returns where the object is at this time, in Unix nanoseconds, and counts a use of it.
 	find(i uint32, now int64) place
+	// holds reports whether find would find the object anywhere, if nothing expires. It counts no use.
+	holds(i uint32) bool
 	// renew notes that an object that find has just called stale was validated.
 	renew(i uint32)
 	// keep stores an object that is nowhere, or does not. It returns Stored, HeldBack, Staged or TooLarge.
@@ -131,20 +133,26 @@ func newMemory(s Setting, in Input) (memory, error) {
 // Request takes the next request of the trace and returns its outcome. Times must not go backwards; an earlier time counts as the
 // latest one seen.
 func (r *Run) Request(a trace.Access) Outcome {
-	i, size := a.Object, r.objects[a.Object].Size
-	sent := size
-	if a.Head {
-		sent = 0
+	o, admit := r.answer(a)
+	if o == missed {
+		return r.miss(a, admit)
 	}
-	admit := r.Sight(a)
+	return o
+}
+
+// answer counts a request and answers it with what is stored. Where nothing is, the outcome is missed, and admit says whether a
+// response may be stored.
+func (r *Run) answer(a trace.Access) (o Outcome, admit bool) {
+	i, sent := a.Object, r.sent(a)
+	admit = r.Sight(a)
 	c := &r.counts
 	c.Requests++
 	c.RequestBytes += sent
-	o := Hit
+	o = Hit
 	switch r.storage.find(i, a.At) {
 	case inMain:
 	case inStage:
-		o = r.promote(i, size, admit)
+		o = r.promote(i, r.objects[i].Size, admit)
 	case onDisk:
 		o = DiskHit
 		c.DiskHits++
@@ -153,15 +161,23 @@ func (r *Run) Request(a trace.Access) Outcome {
 		r.storage.renew(i)
 		c.Validations++
 		c.ValidationBytes += sent
-		return Validated
+		return Validated, admit
 	case expired: // what was stored is fetched again whatever the policy says
-		return r.miss(a, true)
+		return missed, true
 	default:
-		return r.miss(a, admit)
+		return missed, admit
 	}
 	c.Hits++
 	c.HitBytes += sent
-	return o
+	return o, admit
+}
+
+// sent returns the bytes of the answer to a.
+func (r *Run) sent(a trace.Access) int64 {
+	if a.Head {
+		return 0
+	}
+	return r.objects[a.Object].Size
 }
 
 // miss handles a request that nothing stored answers.
@@ -234,11 +250,16 @@ func (r *Run) fill(i uint32, size int64, admit bool) Outcome {
 	c := &r.counts
 	c.OriginRequests++
 	c.OriginBytes += size
-	now := r.generation()
-	if r.fills.regret(i, now) {
+	if r.fills.regret(i, r.generation()) {
 		c.Regret++
 		c.RegretBytes += size
 	}
+	return r.keep(i, size, admit)
+}
+
+// keep stores a response, or does not, as admission says.
+func (r *Run) keep(i uint32, size int64, admit bool) Outcome {
+	c := &r.counts
 	o := r.storage.keep(i, admit)
 	switch o {
 	case Stored:
@@ -251,7 +272,7 @@ func (r *Run) fill(i uint32, size int64, admit bool) Outcome {
 	case HeldBack:
 		c.HeldBack++
 		c.HeldBackBytes += size
-		r.fills.heldBack(i, now)
+		r.fills.heldBack(i, r.generation())
 		r.filled(size, true)
 	default:
 		c.TooLarge++

@@ -46,6 +46,8 @@ func (s *s3fifo) hit(i uint32) bool {
 	return true
 }
 
+func (s *s3fifo) holds(i uint32) bool { return s.of[i].at == small || s.of[i].at == large }
+
 func (s *s3fifo) store(i uint32) {
 	n, space := &s.of[i], s.space(i)
 	remembered := n.at == ghost

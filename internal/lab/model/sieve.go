@@ -23,6 +23,8 @@ func (s *sieve) hit(i uint32) bool {
 	return true
 }
 
+func (s *sieve) holds(i uint32) bool { return s.of[i].at == queue }
+
 func (s *sieve) store(i uint32) {
 	for s.bytes+s.space(i) > s.maxBytes {
 		s.evict()

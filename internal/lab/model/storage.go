@@ -17,6 +17,8 @@ type exactStorage struct {
 type mainPart interface {
 	// hit reports whether the object is there, and counts its use.
 	hit(i uint32) bool
+	// holds reports whether the object is there.
+	holds(i uint32) bool
 	// store adds an object that is not there. Its space is at most the capacity.
 	store(i uint32)
 	// drop removes an object, and reports whether it was there. That is no eviction.
@@ -87,6 +89,10 @@ func (h *exactStorage) stale(i uint32, at place) place {
 	}
 	h.ages.drop(h.main, i)
 	return expired
+}
+
+func (h *exactStorage) holds(i uint32) bool {
+	return h.main.holds(i) || h.stage != nil && h.stage.has(i)
 }
 
 func (h *exactStorage) renew(i uint32) { h.ages.renew(i) }

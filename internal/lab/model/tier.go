@@ -166,6 +166,8 @@ func (t *memoryTier) find(i uint32, now int64) place {
 	}
 }
 
+func (t *memoryTier) holds(i uint32) bool { return t.store.Holds(t.key(i)) }
+
 // fresh reports whether the proxy would answer with e.
 func (t *memoryTier) fresh(e *cache.Object) bool {
 	return e.Policy().Use(e.Age(t.time()), rfc9111.RequestDirectives{}, false) == rfc9111.UseNow

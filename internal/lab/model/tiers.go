@@ -78,6 +78,8 @@ func (t *tiers) find(i uint32, now int64) place {
 	return onDisk
 }
 
+func (t *tiers) holds(i uint32) bool { return t.memory.holds(i) || t.disk.of[i].at != unlinked }
+
 func (t *tiers) renew(i uint32) { t.memory.renew(i) }
 
 // touch counts a hit in memory, which may count on the disk.
