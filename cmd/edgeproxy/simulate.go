@@ -30,6 +30,7 @@ type simulation struct {
 	json   bool
 	html   string // a file, "" for none
 	gets   bool   // leave HEAD requests out
+	edges  edges
 
 	ignoreTimes bool
 }
@@ -56,8 +57,11 @@ func simulateCommand() *cobra.Command {
 			"because the others are compared with it. c is the number of objects of the log's mean\n" +
 			"size that fit into the capacity; window auto uses the mean size of admitted objects\n" +
 			"instead. Periods are raised to 100 requests or keys. Each --rotate-... value is a\n" +
-			"rule of its own.",
+			"rule of its own.\n\n" +
+			"With --nodes the requests go to several edges, and every figure is that of all together.\n" +
+			"Capacity, stage, filter and window are those of each edge.",
 		Example: "  edgeproxy simulate access.log\n" +
+			"  edgeproxy simulate --nodes 4 --share placement access.log\n" +
 			"  edgeproxy simulate --fields target=http.path,host=http.host,bytes=http.length requests.json\n" +
 			"  zcat $(ls -tr access.log.*.gz) | edgeproxy simulate --capacity 1%,5%,20% --html report.html -",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -96,6 +100,9 @@ func (s *simulation) check() error {
 		return err
 	}
 	if err := s.applyWindow(); err != nil {
+		return err
+	}
+	if err := s.applyEdges(); err != nil {
 		return err
 	}
 	err := s.grid.Check()

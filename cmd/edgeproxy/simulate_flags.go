@@ -51,6 +51,7 @@ func (s *simulation) defineFlags(cmd *cobra.Command) {
 	f.Var(&formatFlag{&s.format}, "format", "of the logs: "+strings.Join(trace.Formats(), ", ")+" (default: detected)")
 	f.Var(&s.fields, "fields", "names of the fields of logs in JSON, TSV or CSV, such as target=url,host=site,bytes=size; also "+
 		strings.Join(trace.FieldRoles()[3:], ", "))
+	s.edges.defineFlags(f)
 	f.BoolVar(&s.ignoreTimes, "ignore-times", false, "take the lines in their order, whatever their times: for a log of a clock that was set back")
 	f.BoolVar(&s.gets, "get-only", false, "leave HEAD requests out, to compare with simulators that do not know them")
 	f.BoolVar(&s.json, "json", false, "print one JSON document instead of the table")
@@ -157,7 +158,7 @@ func oneOf(value *string, words ...string) *wordFlag { return &wordFlag{value, w
 // Set takes a word.
 func (w *wordFlag) Set(text string) error {
 	if !slices.Contains(w.words, text) {
-		return fmt.Errorf("must be %s", strings.Join(w.words, " or "))
+		return errors.New("must be " + policy.OneOf(w.words))
 	}
 	*w.value = text
 	return nil

@@ -159,6 +159,7 @@ func TestSimulateRecommendsWhatCheckPasses(t *testing.T) {
 	f("counting", "--policy", "counting", "--exact", "--more-than", "1", "--rotate-keys", "never,300")
 	f("always", "--policy", "always")
 	f("second-hit", "--policy", "second-hit", "--eviction", "ristretto", "--capacity", "2MiB")
+	f("second-hit", "--policy", "second-hit", "--rotate-requests", "200", "--nodes", "3", "--share", "placement")
 }
 
 func TestSimulateWritesThePage(t *testing.T) {
@@ -335,6 +336,12 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 	f("goal", "cheap", "must be fewest_writes, balanced, most_hits")
 	f("format", "xml", "must be seq, combined")
 	f("fields", "url", `"url": must be ROLE=FIELD with a role of target, host, bytes`)
+	for _, v := range []string{"0", "65", "-1", "two", "2,3", ""} {
+		f("nodes", v, "must be a whole number from 1 to 64")
+	}
+	f("balance", "least", "must be random or hash")
+	f("share", "all", "must be none, placement, digests or sightings")
+	f("window", "none", "must be auto or fixed")
 }
 
 func TestSimulateFlagsTakeListsByCommasAndByRepetition(t *testing.T) {

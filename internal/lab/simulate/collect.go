@@ -4,7 +4,7 @@ import "time"
 
 // report returns the results, marked, with warnings and recommendations.
 func (r *run) report() *Report {
-	out := &Report{Trace: r.trace.Facts(), Goal: r.options.Goal}
+	out := &Report{Trace: r.trace.Facts(), Goal: r.options.Goal, fleet: r.fleet}
 	for _, a := range r.trace.Objects() {
 		out.largest = max(out.largest, a.Size)
 	}
@@ -75,6 +75,9 @@ func (r *run) result(g *group, p *point) Result {
 		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rotations: m.Rotations, label: p.label,
 	}
 	out.onDisk(p)
+	if f := r.fleet; f.Nodes > 0 {
+		out.Edges = &Edges{f.Nodes, string(f.Balance), string(f.Share), m.PeerRequests, m.PeerBytes}
+	}
 	if p.busy > 0 {
 		out.RequestsPerSecond = float64(m.Requests) / p.busy.Seconds()
 	}

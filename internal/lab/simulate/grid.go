@@ -29,6 +29,7 @@ type Grid struct {
 	Stages             []Amount         // parts of the capacity, at most half of it. Auto is the proxy's own
 	Evictions          []model.Eviction // none: the proxy's own, see evictions
 	Exact              bool             // sets in place of filters
+	Fleet              model.Fleet      // edges that share the requests, each with the whole setting; the zero value is one cache
 }
 
 // defaults fills the empty lists, at 5 % of the unique bytes. If policies, rotations and sets are not given, the operator
@@ -147,6 +148,9 @@ func (g Grid) rates() []float64 {
 
 // check refuses values that cannot work with any sizes.
 func (g Grid) check(hasTimes bool) error {
+	if err := g.checkFleet(); err != nil {
+		return err
+	}
 	for _, r := range g.Rotations {
 		switch {
 		case r.Every > 0 && !hasTimes:

@@ -17,6 +17,9 @@ const maxCurves = 8
 // read from.
 func (r *Report) Page(name string) *page.Page {
 	out := &page.Page{Title: "edgeproxy simulate: " + name, Lead: r.facts() + "." + r.notice()}
+	if note := r.fleetNote(); note != "" {
+		out.Lead += "\nThe fleet: " + note + "."
+	}
 	for _, a := range r.Advice {
 		out.Sections = append(out.Sections, page.Section{
 			Heading: "Recommended at " + sizes(a.CapacityBytes, a.DiskBytes), Text: a.Why, Code: a.YAML, Bars: r.bars(&a),

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -89,9 +88,9 @@ func (c *runnerPool) all(ctx context.Context, requests []trace.Access) error {
 }
 
 // modelRunner replays requests with a model.
-type modelRunner struct{ run *model.Run }
+type modelRunner struct{ model player }
 
-func (m modelRunner) replay(requests []trace.Access) { m.run.Requests(requests) }
+func (m modelRunner) replay(requests []trace.Access) { m.model.Requests(requests) }
 
 // span notes the times of the first and of the last request.
 type span struct {

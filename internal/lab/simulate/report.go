@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission/policy"
+	"edgeproxy/internal/lab/model"
 	"edgeproxy/internal/lab/trace"
 )
 
@@ -30,6 +31,8 @@ type Report struct {
 	Span time.Duration
 
 	largest int64 // bytes of the largest object
+
+	fleet model.Fleet // zero: one cache
 }
 
 // Group is settings that can be compared: they have the same capacity, disk, eviction
@@ -121,6 +124,8 @@ type Result struct {
 	Thin              bool    `json:"thin,omitempty"`     // too few windows or writes to be recommended
 	Baseline          bool    `json:"baseline,omitempty"` // always, which the others of its group are compared with
 
+	*Edges // nil without a fleet: its members are absent then
+
 	label        string // the setting as it was asked for
 	rotation     Rotation
 	windowed     bool
@@ -130,6 +135,16 @@ type Result struct {
 	rotations    int64 // rotations
 	extraBytes   int64 // origin bytes above those of always
 	filterBytes  int64 // bytes of edgeproxy's own filter with so many keys
+}
+
+// Edges are what a Result has for a fleet. Capacity, stage, filter and window are those of one edge, counts those of all edges. Hits
+// are requests that no edge asked the origin for.
+type Edges struct {
+	Nodes        int    `json:"nodes"`
+	Balance      string `json:"balance"`
+	Share        string `json:"share"`
+	PeerRequests int64  `json:"peer_requests"` // requests of one edge to another
+	PeerBytes    int64  `json:"peer_bytes"`    // bytes of the responses to them
 }
 
 // name returns the policy with its parameter.

@@ -41,7 +41,7 @@ func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	r := &run{trace: t, groups: groups, options: o, chunk: defaultChunk, waveBytes: waveBytes}
+	r := &run{trace: t, groups: groups, fleet: g.Fleet, options: o, chunk: defaultChunk, waveBytes: waveBytes}
 	if err := r.countPeriods(ctx); err != nil {
 		return nil, err
 	}
@@ -58,6 +58,7 @@ func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error
 type run struct {
 	trace     *trace.Trace
 	groups    []*group
+	fleet     model.Fleet
 	options   Options
 	chunk     int
 	waveBytes int64
@@ -70,7 +71,7 @@ type run struct {
 // filters that are rotated by time the size that their busiest period needs.
 func (r *run) countPeriods(ctx context.Context) error {
 	for _, p := range r.points() {
-		if u := p.rotation.Unit; (u == ByTime || u == ByRequests) && r.period(p.rotation) == nil {
+		if r.counts(p.rotation.Unit) && r.period(p.rotation) == nil {
 			r.periods = append(r.periods, &census{rule: p.rotation})
 		}
 	}
@@ -95,6 +96,10 @@ func (r *run) countPeriods(ctx context.Context) error {
 	}
 	return nil
 }
+
+// counts reports whether the keys of the periods of a rotation are counted. A number of requests to one edge of a fleet is no period of
+// the log.
+func (r *run) counts(u Unit) bool { return u == ByTime || u == ByRequests && r.fleet.Nodes == 0 }
 
 // foresee reads all requests, where a setting knows the future. That is in memory, and so it is for a bounded number of requests.
 func (r *run) foresee(ctx context.Context) error {
@@ -125,7 +130,10 @@ func (r *run) keys(p *point) int64 {
 	case ByTime:
 		return r.period(p.rotation).peakWithHeadroom()
 	case ByRequests:
-		return min(max(r.period(p.rotation).mean(), minPeriod), maxPeriod)
+		if c := r.period(p.rotation); c != nil {
+			return min(max(c.mean(), minPeriod), maxPeriod)
+		}
+		return min(p.rotation.Count, withHeadroom(r.trace.Facts().Objects))
 	default:
 		return min(max(r.trace.Facts().Objects, minPeriod), maxPeriod)
 	}
@@ -146,7 +154,7 @@ func (r *run) waves(points []*point) [][]*point {
 	var out [][]*point
 	left := int64(0)
 	for _, p := range points {
-		takes := p.Memory(objects, total)
+		takes := r.fleet.Memory(p.Setting, objects, total)
 		if len(out) == 0 || takes > left {
 			out, left = append(out, nil), r.waveBytes
 		}
@@ -200,9 +208,25 @@ func weight(e model.Eviction) int {
 	return 0
 }
 
+// player is a model that requests are replayed with.
+type player interface {
+	Requests(requests []trace.Access)
+	Result() model.Result
+	Close()
+}
+
+// newModel returns a model of s: one cache, or a fleet of them.
+func (r *run) newModel(s model.Setting) (player, error) {
+	in := model.Input{Objects: r.trace.Objects(), Future: r.future}
+	if r.fleet.Nodes > 0 {
+		return model.NewFleet(r.fleet, s, in)
+	}
+	return model.NewOf(s, in)
+}
+
 // model replays some of the settings and keeps their results.
 func (r *run) model(ctx context.Context, points []*point, progress func(done int64)) error {
-	models := make([]*model.Run, 0, len(points))
+	models := make([]player, 0, len(points))
 	defer func() {
 		for _, m := range models {
 			m.Close()
@@ -210,7 +234,7 @@ func (r *run) model(ctx context.Context, points []*point, progress func(done int
 	}()
 	runners := make([]runner, 0, len(points)+1)
 	for _, p := range points {
-		m, err := model.NewOf(p.Setting, model.Input{Objects: r.trace.Objects(), Future: r.future})
+		m, err := r.newModel(p.Setting)
 		if err != nil {
 			return fmt.Errorf("set up %s: %w", p.name(), err)
 		}

@@ -44,6 +44,7 @@ func (r *Report) columns() []column {
 	if r.hasDisk() {
 		out = append(out, diskColumns()...)
 	}
+	out = append(out, r.peerColumns()...)
 	return append(out,
 		column{"extra origin", false, func(r *Result) string { return signed(r.extraBytes) }},
 		column{"regret", false, func(r *Result) string { return comma(r.Regret) }},

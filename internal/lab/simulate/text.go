@@ -17,6 +17,9 @@ import (
 func (r *Report) WriteText(w io.Writer, name string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trace     %s: %s\nsettings  %s\n", name, r.facts(), r.settings())
+	if note := r.fleetNote(); note != "" {
+		fmt.Fprintf(&b, "fleet     %s\n", note)
+	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "warning   %s\n", warning)
 	}

@@ -134,6 +134,9 @@ func objectLimit(chosen *Result) int64 {
 func (r *Report) remarks(g *Group, chosen *Result) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if remark := r.fleetRemark(); remark != "" {
+		out = append(out, remark)
+	}
 	if chosen.windowed {
 		out = append(out, r.windowRemarks(chosen)...)
 	}
@@ -171,6 +174,10 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 	case ByTime:
 		say("capacity: %s keys, room for the busiest %s of the log and more, so that time rotates it.", keys, shortDuration(chosen.rotation.Every))
 	case ByRequests:
+		if chosen.meanKeys == 0 { // an edge of a fleet has periods of its own
+			say("capacity: edgeproxy does not rotate by requests; %s of them have at most %s keys.", humanize.Comma(chosen.rotation.Count), keys)
+			break
+		}
 		say("capacity: edgeproxy does not rotate by requests; %s of them held %s keys on average.",
 			humanize.Comma(chosen.rotation.Count), humanize.Comma(chosen.meanKeys))
 		say("The nearest rule it has is by keys: --rotate-keys %d simulates it.", chosen.keys)
