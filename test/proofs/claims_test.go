@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"edgeproxy/internal/test/testkit"
@@ -30,5 +33,23 @@ func TestWhatIsClaimedHolds(t *testing.T) {
 			}
 			t.Logf("\n%s", &table)
 		})
+	}
+}
+
+// The document has the table as it is printed.
+func TestTableOfTheFleetIsInTheDocument(t *testing.T) {
+	testkit.Slow(t, "it runs the program")
+	testkit.Plain(t, "the program does the work")
+	s := simulator{traces: testkit.Trace(t, ""), program: testkit.Built(t)}
+	p, err := proveFleet(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "savings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table := p.table.Markdown(""); !strings.Contains(string(document), table) {
+		t.Errorf("docs/savings.md has another table:\n%s", table)
 	}
 }

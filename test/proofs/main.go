@@ -53,5 +53,5 @@ func (s simulator) prove(ctx context.Context, w io.Writer) error {
 
 // proofs lists what is claimed, in the order of the tables.
 func proofs() []func(context.Context, simulator) (*proof, error) {
-	return []func(context.Context, simulator) (*proof, error){proveReference, proveStage, provePopularity, proveShipped}
+	return []func(context.Context, simulator) (*proof, error){proveReference, proveStage, provePopularity, proveShipped, proveFleet}
 }

@@ -46,8 +46,8 @@ func TestWhatDoesNotHoldIsAFailure(t *testing.T) {
 	if code != command.Failed || !strings.Contains(stderr.String(), "claims do not hold") {
 		t.Errorf("got %d %q, want %d and how many claims do not hold", code, &stderr, command.Failed)
 	}
-	if got := strings.Count(stdout.String(), "\n## "); got != 3 || !strings.HasPrefix(stdout.String(), "## ") {
-		t.Errorf("got %d tables behind the first, want 3:\n%s", got, &stdout)
+	if got := strings.Count(stdout.String(), "\n## "); got != 4 || !strings.HasPrefix(stdout.String(), "## ") {
+		t.Errorf("got %d tables behind the first, want 4:\n%s", got, &stdout)
 	}
 	for _, want := range []string{
 		"to the last digit: **DOES NOT HOLD** (0 of 45)",

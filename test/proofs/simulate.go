@@ -63,6 +63,7 @@ type result struct {
 	Writes        int64   `json:"writes"`
 	WriteBytes    int64   `json:"write_bytes"`
 	OriginBytes   int64   `json:"origin_bytes"`
+	PeerRequests  int64   `json:"peer_requests"`
 }
 
 // run replays log, a file of the traces' folder or a distribution there with
