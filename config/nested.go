@@ -146,9 +146,12 @@ func (d *decoder) nested(n node, around []*ast.MappingValueNode) ast.Node {
 	if !ok {
 		return n.Node
 	}
-	answers := pairWith(own, "redirect") != nil || pairWith(own, "respond") != nil
+	answers := pairWith(own, "origin") == nil && (hasKeys(pairWith(own, "redirect")) || hasKeys(pairWith(own, "respond")))
 	return sectionOf(d.over(n.path, own, shared(around, answers), new(Route).table()), n.Node)
 }
+
+// hasKeys reports whether p is a section that says something: an empty redirect or respond is none.
+func hasKeys(p *ast.MappingValueNode) bool { return p != nil && isSection(p.Value) }
 
 // over returns the keys of a section at path: own, and those of around that own does not replace. t is the table of the section.
 func (d *decoder) over(path string, own, around []*ast.MappingValueNode, t table) []*ast.MappingValueNode {
@@ -242,13 +245,16 @@ func (d *decoder) listOver(path string, own, around *ast.MappingValueNode) ast.N
 	key := keyOf(own)
 	adds := key == "deny" || key == "remove"
 	_, variable := variableText(own.Value)
+	_, theirVariable := variableText(around.Value)
 	switch {
 	case isEmptyList(around.Value):
 		return own.Value
 	case isEmptyList(own.Value):
 		d.failAtKey(own.Key.GetToken(), path, "[]", "must have an element, or remove the key: an empty list does not say whether that of the route around this one applies")
-	case adds && (variable || theirs == nil && key == "remove"):
+	case adds && (variable || listed && theirVariable || theirs == nil && key == "remove"):
 		d.failAtKey(own.Key.GetToken(), path, "", "must be a list in brackets, here and in the route around this one: both apply")
+	case key == "only" && variable: // it may be empty, which would let every field pass
+		d.failAtKey(own.Key.GetToken(), path, "", "must be a list in brackets: the route around this one has one as well")
 	case adds && listed && theirs != nil:
 		both := ast.Sequence(mine.Start, mine.IsFlowStyle)
 		both.Values = slices.Concat(mine.Values, theirs.Values)

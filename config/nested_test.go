@@ -98,3 +98,24 @@ routes:
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 }
+
+// TestAnEmptyRedirectLostTheRulesAround: redirect or respond without content is none, and such a route asks its origin by the rules of the route around.
+func TestAnEmptyRedirectLostTheRulesAround(t *testing.T) {
+	for _, empty := range []string{"redirect: ", "redirect: {}", "respond: {}", "origin: a, respond: {status: 0}"} {
+		c, err := Parse(caseFile, []byte(`origins: {a: {servers: ["http://127.0.0.1:1"]}}
+routes:
+  - name: a
+    match: {hosts: [a.example]}
+    origin: a
+    headers: {request: {only: [Accept], remove: [X-R]}}
+    cache: {enabled: false}
+    routes: [{name: b, match: {path: /b}, `+empty+`}]
+`))
+		if err != nil {
+			t.Fatalf("%s: %v", empty, err)
+		}
+		if r := &c.Routes[0]; r.Name != "a.b" || r.Origin != "a" || len(r.Headers.Request.Only) != 1 || len(r.Headers.Request.Remove) != 1 || r.Cache.Enabled {
+			t.Errorf("%s: got %+v", empty, r)
+		}
+	}
+}

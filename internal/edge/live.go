@@ -90,6 +90,8 @@ func (e *Edge) apply(c *config.Config) error {
 }
 
 func (e *Edge) replace(before *live, c *config.Config) error {
+	e.setting.Lock()
+	defer e.setting.Unlock()
 	next, err := e.buildLive(c, before)
 	if err != nil {
 		return err

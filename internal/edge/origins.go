@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"reflect"
+	"sync"
 	"time"
 
 	"edgeproxy/config"
@@ -18,6 +19,7 @@ type originSide struct {
 	*core
 	dialer  *dial.Dialer
 	calls   *origin.Metrics
+	setting sync.Mutex       // held while origins are replaced, and while an operator drains a server: an order beside a reload would be lost
 	retired []*origin.Origin // no longer in force, but requests may still use them; only the reloader and stop touch it
 }
 

@@ -5,7 +5,7 @@
 
   // addressed returns the part of the page that the address names: a view, or a section of one. What it does not know is the overview.
   const addressed = () => {
-    const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const named = document.getElementById(location.hash.slice(1)); // our names need no decoding
     return named?.closest("[data-view]") ? named : views[0];
   };
 
