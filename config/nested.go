@@ -241,26 +241,41 @@ func (d *decoder) namesOver(path string, own *ast.MappingValueNode, names, aroun
 // listOver returns own in place of around, for deny and remove with the elements of both.
 func (d *decoder) listOver(path string, own, around *ast.MappingValueNode) ast.Node {
 	mine, listed := own.Value.(*ast.SequenceNode)
-	theirs, _ := around.Value.(*ast.SequenceNode)
-	key := keyOf(own)
-	adds := key == "deny" || key == "remove"
+	theirs, theirsListed := around.Value.(*ast.SequenceNode)
+	if isEmptyList(around.Value) {
+		return own.Value
+	}
+	if shown, want := wrongList(own, around); want != "" {
+		d.failAtKey(own.Key.GetToken(), path, shown, want)
+		return own.Value
+	}
+	if !addsUp(keyOf(own)) || !listed || !theirsListed {
+		return own.Value
+	}
+	both := ast.Sequence(mine.Start, mine.IsFlowStyle)
+	both.Values = slices.Concat(mine.Values, theirs.Values)
+	return both
+}
+
+// addsUp reports whether the lists under a key of a route and of the one around it both apply.
+func addsUp(key string) bool { return key == "deny" || key == "remove" }
+
+// wrongList returns what is wrong with a list beside that of the route around, "" for nothing: what a variable holds is not known here.
+func wrongList(own, around *ast.MappingValueNode) (shown, want string) {
+	_, listed := own.Value.(*ast.SequenceNode)
+	_, theirsListed := around.Value.(*ast.SequenceNode)
 	_, variable := variableText(own.Value)
 	_, theirVariable := variableText(around.Value)
+	key := keyOf(own)
 	switch {
-	case isEmptyList(around.Value):
-		return own.Value
 	case isEmptyList(own.Value):
-		d.failAtKey(own.Key.GetToken(), path, "[]", "must have an element, or remove the key: an empty list does not say whether that of the route around this one applies")
-	case adds && (variable || listed && theirVariable || theirs == nil && key == "remove"):
-		d.failAtKey(own.Key.GetToken(), path, "", "must be a list in brackets, here and in the route around this one: both apply")
+		return "[]", "must have an element, or remove the key: an empty list does not say whether that of the route around this one applies"
+	case addsUp(key) && (variable || listed && theirVariable || !theirsListed && key == "remove"):
+		return "", "must be a list in brackets, here and in the route around this one: both apply"
 	case key == "only" && variable: // it may be empty, which would let every field pass
-		d.failAtKey(own.Key.GetToken(), path, "", "must be a list in brackets: the route around this one has one as well")
-	case adds && listed && theirs != nil:
-		both := ast.Sequence(mine.Start, mine.IsFlowStyle)
-		both.Values = slices.Concat(mine.Values, theirs.Values)
-		return both
+		return "", "must be a list in brackets: the route around this one has one as well"
 	}
-	return own.Value
+	return "", ""
 }
 
 // fieldsOver returns the rules for fields of the section around one that has own, without those for fields that own sets or removes.

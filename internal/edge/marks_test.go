@@ -84,7 +84,7 @@ func everySetting(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all", "users": "ann:" + hashOfX, "others": "bob:" + hashOfX, "staff": "cat:" + hashOfX, "denied.html": "<p>no", "all.html": "<p>all", "gone.html": "<p>gone", "sorry.txt": "sorry"} {
+	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all", "users": "ann:" + hashOfX, "others": "bob:" + hashOfX, "staff": "cat:" + hashOfX, "denied.html": "<p>no", "all.html": "<p>all", "gone.html": "<p>gone", "sorry.txt": "sorry", "secret": strings.Repeat("s", 40)} {
 		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -110,6 +110,7 @@ type inForce struct {
 	TLS      []string     // the TLS settings of the origins
 	Hosts    []string
 	Token    string
+	Sends    bool // sightings, to who has the secret
 	Profiles bool
 	Trusted  [][]netip.Prefix
 	Livez    []bool
@@ -164,10 +165,12 @@ func reloaded(t *testing.T, e *Edge, c *config.Config) (f inForce) {
 	f.Live = liveOptions(l)
 	f.Headers = append(f.Headers, f.Live.Generated.Set())
 	f.Live.Generated = fieldrules.Rules{}
+	l.secret, err = fleetSecret(c)
+	must(err)
 	l.token, err = AdminToken(c)
 	must(err)
 	a := e.adminOptions(l)
-	f.Hosts, f.Token, f.Profiles = a.Hosts, a.Token, a.Profiles
+	f.Hosts, f.Token, f.Profiles, f.Sends = a.Hosts, a.Token, a.Profiles, a.Sightings != nil
 	for i, was := range e.config.Listen {
 		l := listenAt(c, i, was)
 		f.Trusted, f.Livez = append(f.Trusted, l.TrustedProxies), append(f.Livez, l.Livez)
