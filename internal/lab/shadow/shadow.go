@@ -17,7 +17,8 @@ type Shadow struct {
 	bits int    // the number of those bits: the slice is 1/2^bits of the keys
 
 	totals  [stripes]stripe
-	filters sightingFilters
+	filters sightingFilters // every request is a sighting for each policy that is tried
+	live    sightingFilters // of the live rules: a request is a sighting for its own rule alone, as in the gate
 
 	// mu guards what follows. Only requests of the slice take it, for the policies, and
 	// never while a window rotates.
@@ -65,7 +66,10 @@ func New(o Options, now time.Time) (*Shadow, error) {
 		s.policies = append(s.policies, triedPolicy{name: name(r), rule: r, cache: newLRU(capacity, o.MaxObjectBytes)})
 	}
 	var err error
-	if s.filters, err = newSightingFilters(o, bits, now); err != nil {
+	if s.filters, err = newSightingFilters(o, o.Rules, bits, now); err == nil {
+		s.live, err = newSightingFilters(o, o.Live, bits, now)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("build the shadow policies: %w", err)
 	}
 	return s, nil
@@ -105,8 +109,10 @@ func (s *Shadow) Request(live admission.Rule, hi, lo uint64, size int64, storabl
 		return
 	}
 	s.filters.rotateByTime(now)
+	s.live.rotateByTime(now)
 	s.count(live, hi, lo, size, storable)
 	s.filters.rotateWhenFull(now)
+	s.live.rotateWhenFull(now)
 }
 
 // count counts one request of the slice with all policies.
@@ -117,11 +123,14 @@ func (s *Shadow) count(live admission.Rule, hi, lo uint64, size int64, storable 
 	seen := s.filters.count(hi, lo) // under mu, so that sightings have one order
 	for i := range s.policies {
 		p := &s.policies[i]
-		rule := p.rule
 		if p.live {
-			rule = live
+			var own sightingCounts
+			m := live.Policy.Memory()
+			own[m] = s.live.record(m, hi, lo)
+			p.request(live, hi, lo, size, storable, own, s.requests)
+			continue
 		}
-		p.request(rule, hi, lo, size, storable, seen, s.requests)
+		p.request(p.rule, hi, lo, size, storable, seen, s.requests)
 	}
 }
 

@@ -60,6 +60,32 @@ func TestTheLiveRoutesAreTriedWithTheRuleOfEachRequest(t *testing.T) {
 	}
 }
 
+// TestOtherPoliciesShortenedTheWindowOfLive: keys of routes that remember nothing, or in the other filter, filled the filter of second-hit, and live wrote
+// less than the gate.
+func TestOtherPoliciesShortenedTheWindowOfLive(t *testing.T) {
+	const keys, others = 100, 10
+	for _, other := range []admission.Rule{never, always, moreThan2} {
+		o := options(200, always)
+		o.Live = []admission.Rule{secondHit, other}
+		s := newShadow(t, o)
+		key := uint64(0)
+		for range 2 {
+			for i := range uint64(keys) {
+				hi, lo := hash(i)
+				s.Request(secondHit, hi, lo, 100, true, begin)
+				for range others {
+					key++
+					hi, lo := hash(1<<32 + key)
+					s.Request(other, hi, lo, -1, false, begin)
+				}
+			}
+		}
+		if st := s.Stats()[0]; st.Writes != keys || st.HeldBack != keys {
+			t.Errorf("%s beside second-hit: live has %d writes and %d held back, want %d each", other.Policy, st.Writes, st.HeldBack, keys)
+		}
+	}
+}
+
 // What may not be stored, or is not known, is neither written nor held back.
 func TestOnlyStorableObjectsAreFills(t *testing.T) {
 	f := func(name string, size int64, storable bool, writes, bytes int64) {

@@ -14,8 +14,7 @@ import (
 	"edgeproxy/internal/bloom/sliding"
 )
 
-// sightingFilters is the filters of all policies. All policies of a kind share a filter: every
-// request is a sighting for each. All methods are safe for concurrent use.
+// sightingFilters is the filters of some policies, one for each kind. All methods are safe for concurrent use.
 type sightingFilters struct {
 	secondHit *sliding.Filter  // nil: no policy needs it
 	counting  *counting.Filter // nil: no policy needs it
@@ -25,36 +24,36 @@ type sightingFilters struct {
 // sightingCounts is how often each filter has counted a key, this sighting included.
 type sightingCounts [policy.Counted + 1]int
 
-// newSightingFilters builds the filters that the policies need, for a slice of
+// newSightingFilters builds the filters that rules need, for a slice of
 // 1/2^bits of the keys.
-func newSightingFilters(o Options, bits int, now time.Time) (sightingFilters, error) {
+func newSightingFilters(o Options, rules []admission.Rule, bits int, now time.Time) (sightingFilters, error) {
 	var s sightingFilters
 	var err error
-	if w := o.SecondHit; o.uses(policy.Seen) {
+	if w := o.SecondHit; uses(rules, policy.Seen) {
 		f := o.fitting(fit.SecondHit(), w, bits)
 		if s.secondHit, err = sliding.New(f.size(w.Options, bits), now); err != nil {
 			return s, fmt.Errorf("build the %s filter: %w", admission.SecondHitFilter, err)
 		}
-		s.windows = append(s.windows, newWindow(s.secondHit, w, f, now))
+		s.windows = append(s.windows, newWindow(s.secondHit, policy.Seen, w, f, now))
 	}
-	if w := o.Counting; o.uses(policy.Counted) {
-		f := o.fitting(fit.Counting(o.moreThan()), w, bits)
+	if w := o.Counting; uses(rules, policy.Counted) {
+		f := o.fitting(fit.Counting(mostThan(rules)), w, bits)
 		if s.counting, err = counting.New(f.size(w.Options, bits), now); err != nil {
 			return s, fmt.Errorf("build the %s filter: %w", admission.CountingFilter, err)
 		}
-		s.windows = append(s.windows, newWindow(s.counting, w, f, now))
+		s.windows = append(s.windows, newWindow(s.counting, policy.Counted, w, f, now))
 	}
 	return s, nil
 }
 
-// uses reports whether a policy remembers sightings this way.
-func (o Options) uses(m policy.Memory) bool {
-	return slices.ContainsFunc(slices.Concat(o.Rules, o.Live), func(r admission.Rule) bool { return r.Policy.Memory() == m })
+// uses reports whether one of the rules remembers sightings this way.
+func uses(rules []admission.Rule, m policy.Memory) bool {
+	return slices.ContainsFunc(rules, func(r admission.Rule) bool { return r.Policy.Memory() == m })
 }
 
-// moreThan returns the largest MoreThan of the policies that count: they share the filter.
-func (o Options) moreThan() (most int) {
-	for _, r := range slices.Concat(o.Rules, o.Live) {
+// mostThan returns the largest MoreThan of the rules that count: they share the filter.
+func mostThan(rules []admission.Rule) (most int) {
+	for _, r := range rules {
 		most = max(most, r.MoreThan)
 	}
 	return most
@@ -68,18 +67,30 @@ func scaledOptions(o bloom.Options, bits int) bloom.Options {
 
 // count records one sighting in each filter.
 func (s *sightingFilters) count(hi, lo uint64) (t sightingCounts) {
-	if s.secondHit != nil {
-		if t[policy.Seen] = 1; s.secondHit.Seen(hi, lo) {
-			t[policy.Seen] = 2
-		}
-	}
-	if s.counting != nil {
-		t[policy.Counted] = s.counting.Add(hi, lo)
-	}
-	for _, w := range s.windows {
-		w.addSighting()
+	for _, m := range []policy.Memory{policy.Seen, policy.Counted} {
+		t[m] = s.record(m, hi, lo)
 	}
 	return t
+}
+
+// record records one sighting in the filter of this kind, and returns how many it has of the key; 0 without such a filter.
+func (s *sightingFilters) record(m policy.Memory, hi, lo uint64) (times int) {
+	switch {
+	case m == policy.Seen && s.secondHit != nil:
+		if times = 1; s.secondHit.Seen(hi, lo) {
+			times = 2
+		}
+	case m == policy.Counted && s.counting != nil:
+		times = s.counting.Add(hi, lo)
+	default:
+		return 0
+	}
+	for _, w := range s.windows {
+		if w.memory == m {
+			w.addSighting()
+		}
+	}
+	return times
 }
 
 // rotateByTime rotates the windows whose period is over.

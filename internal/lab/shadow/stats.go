@@ -86,7 +86,7 @@ func (s *Shadow) Bytes() int64 {
 	if s == nil {
 		return 0
 	}
-	n := s.filters.bytes()
+	n := s.filters.bytes() + s.live.bytes()
 	for i := range s.policies {
 		n += s.policies[i].cache.memory()
 	}

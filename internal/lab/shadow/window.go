@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/admission/policy"
 	"edgeproxy/internal/bloom"
 )
 
@@ -14,6 +15,7 @@ import (
 // be called under one.
 type window struct {
 	filter      filter
+	memory      policy.Memory // kind of the filter
 	every       time.Duration // 0: by fill only
 	generations int           // generations
 	start       time.Time     // start of the first generation
@@ -39,8 +41,8 @@ type filter interface {
 	Bytes() int64
 }
 
-func newWindow(f filter, o admission.FilterOptions, fits *fitting, now time.Time) *window {
-	return &window{filter: f, every: o.RotateEvery, generations: o.Generations, start: now, fitting: fits}
+func newWindow(f filter, m policy.Memory, o admission.FilterOptions, fits *fitting, now time.Time) *window {
+	return &window{filter: f, memory: m, every: o.RotateEvery, generations: o.Generations, start: now, fitting: fits}
 }
 
 // addSighting counts a sighting.
