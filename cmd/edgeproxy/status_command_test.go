@@ -33,7 +33,7 @@ func sampleStatus() *edge.Status {
 	s.Requests.NotStoredCookies = map[string]int64{"_ga": 9, "_fbp": 7, "a": 1, "b": 2, "c": 3, "d": 4}
 	s.Cache.TierStatus = edge.TierStatus{Objects: 25, Bytes: 1 << 20, MaxBytes: 256 << 20, Writes: 30, StoresNeverHit: 4, EvictionAge: map[string]float64{"capacity": 3723.4, "rejected": 12.345}}
 	s.Cache.Disk = &edge.DiskStatus{TierStatus: edge.TierStatus{Objects: 90, Bytes: 5 << 30, MaxBytes: 10 << 30, Writes: 95}, Directories: []edge.DirectoryStatus{{Path: "/a"}, {Path: "/b", Trouble: "it hangs"}}}
-	s.Origins = []edge.OriginStatus{{Name: "app", Waiting: 7, Servers: []edge.ServerStatus{{Address: "10.0.0.1:80", State: "up", Active: 3, Idle: 4, Classes: map[string]int64{"2xx": 70, "5xx": 2, "4xx": 0}}, {Address: "10.0.0.2:80", State: "ejected", EjectedFor: 12, Classes: map[string]int64{"none": 8}, LastFailure: "connection refused"}}}}
+	s.Origins = []edge.OriginStatus{{Name: "app", Waiting: 7, Servers: []edge.ServerStatus{{Address: "10.0.0.1:80", State: "up", Active: 3, Idle: 4, Classes: map[string]int64{"2xx": 70, "5xx": 2, "4xx": 0}}, {Address: "10.0.0.2:80", State: "ejected", EjectedFor: 12, Upgraded: 1, Classes: map[string]int64{"none": 8}, LastFailure: "connection refused"}}}}
 	s.Filters = []edge.FilterStatus{{
 		Name: "second_hit", WindowSeconds: 90, WindowKeys: 1000, FalsePositiveRatio: 0.0001, Measured: edge.Measured{FalsePositiveRatio: 0.0002, RatioUnseen: 9},
 		Generations: []edge.Generation{{FillRatio: 0.25}, {FillRatio: 0.5}}, Rotations: map[string]int64{"time": 0, "full": 1, "fitted": 2},
@@ -110,9 +110,9 @@ disk    90       5.0 GiB  10 GiB   95       0          none
 window      remembers  keys  fill            false positives  measured  rotations
 second_hit  1m30s      1000  25.0 %, 50.0 %  0.01 %           0.02 %    2 fitted, 1 full
 
-origin  server       state                        connections  idle  queue  answers
-app     10.0.0.1:80  up                           3            4     7      2xx 70, 5xx 2
-app     10.0.0.2:80  ejected, tried again in 12s  0            0     7      none 8 (connection refused)
+origin  server       state                        connections    idle  queue  answers
+app     10.0.0.1:80  up                           3              4     7      2xx 70, 5xx 2
+app     10.0.0.2:80  ejected, tried again in 12s  0, 1 upgraded  0     7      none 8 (connection refused)
 
 first byte  of the last  responses  mean    50 % within  95 % within
 app         1m3s         40         12.3ms  875µs        310ms

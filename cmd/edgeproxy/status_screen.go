@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -195,7 +196,11 @@ func originLines(b *strings.Builder, origins []edge.OriginStatus) {
 			if s.EjectedFor > 0 {
 				state += ", tried again in " + uptime(s.EjectedFor)
 			}
-			rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d\t%s", o.Name, s.Address, state, s.Active, s.Idle, o.Waiting, serverClasses(s)))
+			connections := strconv.Itoa(s.Active)
+			if s.Upgraded > 0 {
+				connections += fmt.Sprintf(", %d upgraded", s.Upgraded)
+			}
+			rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%s", o.Name, s.Address, state, connections, s.Idle, o.Waiting, serverClasses(s)))
 		}
 	}
 	table(b, rows...)

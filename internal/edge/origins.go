@@ -141,6 +141,14 @@ func originServers(c *config.Config, o *config.Origin) ([]origin.Server, config.
 // ejected and down comes back in two steps; the first is no new failure.
 func (og *originSide) serverChanged(name string, c origin.Change) {
 	args := []any{"origin", name, "server", c.Server, "state", c.State.String()}
+	if c.State == balance.Drained { // an operator is at work on it
+		if c.Err == nil {
+			og.log.Info("drained origin server passes its checks", args...)
+		} else {
+			og.log.Info("drained origin server fails its checks", append(args, slog.Any("error", c.Err))...)
+		}
+		return
+	}
 	if c.State == balance.Up {
 		og.log.Info("origin server is back", args...)
 		return

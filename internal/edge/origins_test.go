@@ -23,6 +23,8 @@ func TestServerThatIsHalfBackIsNoNewOutage(t *testing.T) {
 		}
 	}
 	f(origin.Change{Server: "h:1", State: balance.Down, Err: io.EOF}, `level=WARN msg="origin server is out" origin=app server=h:1 state=down error=EOF`)
+	f(origin.Change{Server: "h:1", State: balance.Drained, Err: io.EOF}, `level=INFO msg="drained origin server fails its checks" origin=app server=h:1 state=drained error=EOF`)
+	f(origin.Change{Server: "h:1", State: balance.Drained}, `level=INFO msg="drained origin server passes its checks" origin=app server=h:1 state=drained`)
 	f(origin.Change{Server: "h:1", State: balance.Ejected}, `level=INFO msg="origin server is still out" origin=app server=h:1 state=ejected`)
 	f(origin.Change{Server: "h:1", State: balance.Up}, `level=INFO msg="origin server is back" origin=app server=h:1 state=up`)
 }

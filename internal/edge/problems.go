@@ -176,6 +176,9 @@ func (s *Status) originProblems() (found []Problem) {
 			continue
 		}
 		where := "origin " + o.Name
+		if len(o.Servers) > 0 && !slices.ContainsFunc(o.Servers, func(v ServerStatus) bool { return v.State != balance.Drained.String() }) {
+			where += ", all drained"
+		}
 		if i := slices.IndexFunc(o.Servers, func(v ServerStatus) bool { return v.LastFailure != "" && v.ClassesLately["none"] > 0 }); i >= 0 {
 			where += ", " + o.Servers[i].LastFailure
 		}

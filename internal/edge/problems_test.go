@@ -75,7 +75,7 @@ func TestProblemsAreWhatIsWrongNow(t *testing.T) {
 		s.Requests.Routes = []proxy.RouteStatus{{Route: "a", Lately: rate(9900, 10)}, {Route: "b", Lately: rate(40, 20)}, {Route: "c", Lately: rate(60, 30)}}
 	}, "50.0 % of its requests failed in the last minute: route c", "50.0 % of its requests failed in the last minute: route b")
 	f("no server is up", func(s *Status) { s.Origins[0].Servers = []ServerStatus{out("ejected"), out("down")} }, "0 of 2 servers are up: origin shop")
-	f("all servers are drained", func(s *Status) { s.Origins[0].Servers = []ServerStatus{out("drained"), out("drained")} }, "0 of 2 servers are up: origin shop")
+	f("all servers are drained", func(s *Status) { s.Origins[0].Servers = []ServerStatus{out("drained"), out("drained")} }, "0 of 2 servers are up: origin shop, all drained")
 	f("a server waits for its trial", func(s *Status) {
 		s.Origins[0].Servers = []ServerStatus{out("down"), {Address: "b:80", State: "ejected"}}
 	})

@@ -15,7 +15,6 @@ type classCounts [statusclass.Count]atomic.Int64
 type lasting struct {
 	classes classCounts
 	waited  atomic.Int64 // sum of the times to the first byte of its responses, in nanoseconds
-	drained atomic.Bool  // an operator wants it to get no requests; written under pool.mu
 }
 
 // counts returns the counts as they are now.
@@ -30,14 +29,16 @@ func (a *classCounts) counts() (c statusclass.Counts) {
 type legacy struct {
 	mu     sync.Mutex
 	byName map[string][]*lasting // names of servers; guarded by mu
+	drains *drains
 }
 
 // legacyOf returns what is kept of the servers that o has now; none without an o.
 func legacyOf(o *Origin) *legacy {
-	l := &legacy{byName: map[string][]*lasting{}}
+	l := &legacy{byName: map[string][]*lasting{}, drains: &drains{names: map[string]bool{}}}
 	if o == nil {
 		return l
 	}
+	l.drains = o.pool.drains
 	o.pool.mu.Lock()
 	defer o.pool.mu.Unlock()
 	for _, s := range o.pool.servers {

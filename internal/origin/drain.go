@@ -1,20 +1,44 @@
 package origin
 
-import "time"
+import (
+	"sync"
+	"time"
+)
+
+// drains is the names of servers that an operator has drained. An Origin in the place of another goes on with them. So a server is drained also
+// after its name was away: in a lookup of its addresses, or while a lookup had not ended.
+type drains struct {
+	mu    sync.Mutex
+	names map[string]bool // guarded by mu
+}
+
+func (d *drains) has(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.names[name]
+}
+
+func (d *drains) set(name string, out bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if out {
+		d.names[name] = true
+	} else {
+		delete(d.names, name)
+	}
+}
 
 // Drain takes the servers of this name out of use, or with out false lets them have requests again. Requests in progress go on; idle
-// connections are closed, and health checks continue. A server of the same name that an Origin in the place of o has is drained, too. Drain returns
-// how many servers have the name.
+// connections are closed, and health checks continue. A server that comes under the name of a drained one is drained, also in an Origin in the place of
+// o. Drain returns how many servers have the name; none are drained if there are none.
 func (o *Origin) Drain(name string, out bool) (servers int) {
 	found, idle := o.pool.drain(name, out, time.Now())
 	for _, c := range idle {
 		c.retire()
 	}
-	if out {
-		for _, s := range found {
-			if s.h2 != nil {
-				s.h2.rest()
-			}
+	for _, s := range found {
+		if s.h2 != nil {
+			s.h2.rest(out)
 		}
 	}
 	return len(found)
@@ -29,12 +53,15 @@ func (p *pool) drain(name string, out bool, now time.Time) (found []*server, idl
 			continue
 		}
 		found = append(found, s)
-		s.lasting.drained.Store(out)
+		s.drained = out
 		p.balancer.Drain(s.index, out)
 		if out {
 			idle = append(idle, s.idle...)
 			p.dropIdleLocked(s, nil)
 		}
+	}
+	if len(found) > 0 || !out {
+		p.drains.set(name, out)
 	}
 	p.serveLocked(now)
 	p.failUnservableLocked(now)

@@ -157,6 +157,36 @@ func TestADrainedServerStaysSoInTheOriginThatTakesItsPlace(t *testing.T) {
 	})
 }
 
+// A name that was away came back with requests, or not, as it happened.
+func TestADrainedServerThatWasAwayIsStillDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Member{Address: "a:80", Weight: 1}, Member{Address: "b:80", Weight: 1}
+		o, n, _ := startNamed(t, Options{})
+		n.set([]Member{a, b}, nil)
+		o.Drain("a:80", true)
+		n.set([]Member{b}, nil)
+		wantStates(t, o, "b:80 up")
+		n.set([]Member{a, b}, nil)
+		wantStates(t, o, "a:80 drained, b:80 up")
+
+		// Two reloads while no lookup ends.
+		between, _, _ := startNamed(t, Options{Before: o})
+		after, n, _ := startNamed(t, Options{Before: between})
+		n.set([]Member{a, b}, nil)
+		wantStates(t, after, "a:80 drained, b:80 up")
+
+		if found := after.Drain("c:80", true); found != 0 {
+			t.Errorf("an unknown name: got %d servers", found)
+		}
+		n.set([]Member{a, b, {Address: "c:80", Weight: 1}}, nil)
+		wantStates(t, after, "a:80 drained, b:80 up, c:80 up")
+		after.Drain("a:80", false)
+		n.set([]Member{b}, nil)
+		n.set([]Member{a, b}, nil)
+		wantStates(t, after, "a:80 up, b:80 up")
+	})
+}
+
 func TestTheLastCheckIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &checked{status: "200"}

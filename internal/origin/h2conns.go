@@ -25,6 +25,7 @@ type h2Conns struct {
 	making  chan struct{} // closed when the connection that is being made is there or has failed; nil: none is being made
 	failure *Error        // failure of the last connection made; nil: it did not fail
 	retired bool          // no connection is kept
+	resting bool          // no connection that is made is kept for further requests
 }
 
 // h2Conn is one connection of HTTP/2.
@@ -134,7 +135,7 @@ func (h *h2Conns) makeOne(ctx, limited context.Context, full []*h2Conn) (c *h2Co
 // dialed notes the new connection c, or the failure to make it, and wakes the requests that wait for it.
 func (h *h2Conns) dialed(c *h2Conn, failure *Error, done chan struct{}) {
 	h.mu.Lock()
-	kept := !h.retired
+	kept := !h.retired && !h.resting
 	if h.making, h.failure = nil, failure; c != nil && kept {
 		h.conns = append(slices.Clip(h.conns), c)
 	}
@@ -195,11 +196,16 @@ func (h *h2Conns) drop(c *h2Conn) {
 	h.changed(c)
 }
 
-// rest gives the connections that are there no new requests, and closes each one as soon as it has none.
-func (h *h2Conns) rest() {
+// rest gives the connections no new requests, and closes each one as soon as it has none, those that are being made included. With out false,
+// connections are kept again.
+func (h *h2Conns) rest(out bool) {
 	h.mu.Lock()
+	h.resting = out
 	conns := h.conns
 	h.mu.Unlock()
+	if !out {
+		return
+	}
 	for _, c := range conns {
 		h.drop(c)
 	}

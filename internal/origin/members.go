@@ -178,7 +178,8 @@ func (p *pool) setLocked(all []*server, was []int) {
 	p.servers, p.loads = all, make([]balance.Load, len(all))
 	p.balancer.Set(known, was)
 	for i, s := range all {
-		p.balancer.Drain(i, s.lasting.drained.Load())
+		s.drained = p.drains.has(s.String())
+		p.balancer.Drain(i, s.drained)
 	}
 }
 

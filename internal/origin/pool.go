@@ -34,6 +34,7 @@ type pool struct {
 	unknown  map[int]error // indexes in Options.Servers of those whose members are not known: why the last lookup failed, nil if none has ended
 	gone     []*server     // servers that are no members any more, and had connections the last time that somebody looked
 	balancer *balance.Balancer
+	drains   *drains
 	loads    []balance.Load // for the balancer, filled anew each time
 	waiters  list.List      // requests that wait, each a *waiter, the first to be served in front
 	shares   *client.Shares // each client's share of connections in use and waited for
@@ -47,7 +48,7 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics, before *legacy) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, unknown: map[int]error{}, shares: client.NewShares(client.Part(o.OriginShare))}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, retryShare: o.Retry.Budget, unknown: map[int]error{}, drains: before.drains, shares: client.NewShares(client.Part(o.OriginShare))}
 	p.balancer = balance.New(balance.Options{
 		Policy: o.Balance, Ejection: o.Ejection, Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
 	})
@@ -214,7 +215,7 @@ func (p *pool) put(c *conn, keep time.Duration, now time.Time) {
 	p.mu.Lock()
 	p.shares.Give(c.client)
 	c.client = netip.Prefix{}
-	kept := !p.closed && !p.retired && c.server.index >= 0 && !c.server.lasting.drained.Load()
+	kept := !p.closed && !p.retired && c.server.index >= 0 && !c.server.drained
 	if kept {
 		p.keepLocked(c, keep, now)
 	} else {

@@ -118,7 +118,7 @@ func markQueued(ctx context.Context) (over func()) {
 // slotsLocked returns the sum of the slots of all servers that neither rest nor are drained, without the servers in not.
 func (p *pool) slotsLocked(now time.Time, not []*server) (n int) {
 	for _, s := range p.servers {
-		if !slices.Contains(not, s) && !s.lasting.drained.Load() && !p.balancer.Rests(s.index, now) {
+		if !slices.Contains(not, s) && !s.drained && !p.balancer.Rests(s.index, now) {
 			n += s.limit
 		}
 	}

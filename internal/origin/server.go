@@ -26,7 +26,8 @@ type server struct {
 	idle     []*conn // the last one was used last; guarded by pool.mu
 	upgraded int     // connections that speak another protocol, in no slot; guarded by pool.mu
 
-	lasting *lasting // what came of requests, and what the operator wants
+	lasting *lasting // what came of requests
+	drained bool     // an operator wants it to get no requests; guarded by pool.mu
 	failure *Error   // the last one that counted against the server; nil: none yet; guarded by pool.mu
 	check   Check    // the last one; guarded by pool.mu
 

@@ -2,7 +2,7 @@
 
   const serversOf = (s, is) => (s.origins ?? []).reduce((n, o) => n + (o.servers ?? []).filter(is).length, 0);
   const originAlarm = (s) => {
-    const drained = serversOf(s, (v) => v.state === "drained"), out = serversOf(s, (v) => v.state !== "up") - drained;
+    const drained = serversOf(s, (v) => v.state === "drained"), out = serversOf(s, isOut) - drained;
     return [out > 0 && plain(out) + " out", drained > 0 && plain(drained) + " drained"].filter(Boolean).join(", ");
   };
 
@@ -27,7 +27,7 @@
 
   // originNotices returns a line for each origin with servers that are out, but not of an origin without any: that is a problem.
   const originNotices = (s) => (s.origins ?? []).flatMap((o) => {
-    const all = o.servers ?? [], out = all.filter((v) => v.state !== "up");
+    const all = o.servers ?? [], out = all.filter(isOut);
     return out.length === 0 || all.every(isOut) ? [] : [`Origin ${o.name}: ${plain(out.length)} of ${many(all.length, "server")} out: ` +
       out.slice(0, 3).map((v) => `${v.address} is ${v.state}`).join(", ") + (out.length > 3 ? ", …" : "") + "."];
   });
@@ -36,7 +36,7 @@
     const all = s.origins ?? [];
     fill("servers", all.flatMap((o, i) => (o.servers ?? []).map((v, n) => {
       const of = (format, ...path) => at(format, "origins", i, "servers", n, ...path), check = v.last_check;
-      return [o.name, of(word, "address"), v.state === "ejected" ? [of(word, "state"), ", next trial in ", of(span, "ejected_for_seconds")] : [of(word, "state"), v.backup ? ", a backup" : ""],
+      return [o.name, of(word, "address"), [of(word, "state"), v.backup ? ", a backup" : "", ...(v.state === "ejected" ? [", next trial in ", of(span, "ejected_for_seconds")] : [])],
         ...["1xx", "2xx", "3xx", "4xx", "5xx", "none"].map((name) => of(plain, "status_classes_lately", name)), v.first_byte_mean_seconds_lately > 0 ? of(brief, "first_byte_mean_seconds_lately") : "–",
         [of(plain, "active_connections"), ", ", of(plain, "idle_connections"), ", ", of(plain, "upgraded_connections")], of(plain, "weight"),
         !check ? "–" : check.passed ? ["passed ", of(span, "last_check", "seconds_ago"), " ago"] : ["failed ", of(span, "last_check", "seconds_ago"), " ago: ", of(word, "last_check", "failure")],
