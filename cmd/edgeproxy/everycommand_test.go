@@ -43,7 +43,7 @@ var smokes = map[string]smoke{
 	"cache verify":          {"cache verify --admin {admin}", exitDone, "damaged: 0\n"},
 	"cache drop":            {"cache drop --admin {admin} http://{host}/dropped", exitDone, "(objects: 1)"},
 	"state":                 {"state", exitUsage, "state needs fetch"},
-	"state fetch":           {"state fetch --from {admin} --secret-file {secret} --to {dir}/sightings", exitDone, " of sightings, "},
+	"state fetch":           {"state fetch --from {admin} --secret-file {secret} --to {dir}/sightings", exitFailed, "it remembers no sightings"},
 	"origin":                {"origin", exitUsage, "origin needs one of drain and ready"},
 	"origin drain":          {"origin drain --admin {admin} app {origin}", exitDone, "app {origin}: drained\n"},
 	"origin ready":          {"origin ready --admin {admin} app {origin}", exitDone, "app {origin}: up\n"},

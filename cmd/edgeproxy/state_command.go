@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -57,7 +58,9 @@ func stateFetchCommand() *cobra.Command {
 		Example: "  edgeproxy state fetch --from 10.0.0.7:9980 -c /etc/edgeproxy/edgeproxy.yaml",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), cmd.OutOrStdout())
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return o.run(ctx, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&o.from, "from", "", "`ADDRESS` or URL of the other edge's admin listener")
@@ -81,9 +84,12 @@ func (o *fetchOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("state fetch: %s: %w", o.secretFile, err)}
 	}
-	if _, err := os.Lstat(o.stateFile); err == nil && !o.replace {
+	switch info, err := os.Lstat(o.stateFile); {
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("state fetch: %s: must be a file, or nothing yet", o.stateFile)
+	case err == nil && !o.replace:
 		return fmt.Errorf("state fetch: %s is there: --replace takes the sightings of %s in place of those in it", o.stateFile, o.from)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("state fetch: %w", err)
 	}
 	st, err := o.fetch(ctx, token, secret)
@@ -134,29 +140,87 @@ func (o *fetchOptions) filesOfConfig() error {
 // fetch asks the other edge, and writes what it sends to the file.
 func (o *fetchOptions) fetch(ctx context.Context, token string, secret sealed.Secret) (*admission.State, error) {
 	nonce := sealed.NewNonce()
+	proof, err := secret.Proof(edge.SightingsUse, nonce)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	silent := time.AfterFunc(fetchPause, stop)
+	defer silent.Stop()
 	const path = "/sightings"
-	res, err := ask(ctx, o.from, http.MethodGet, path+"?nonce="+hex.EncodeToString(nonce), token, nil)
+	res, err := ask(ctx, o.from, http.MethodGet, fmt.Sprintf("%s?nonce=%x&proof=%x", path, nonce, proof), token, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-		var said edge.Refusal
-		if res.StatusCode == http.StatusNotFound && json.Unmarshal(text, &said) == nil && said.Error != "" {
-			return nil, fmt.Errorf("%s: it gives no sightings: set fleet.secret_file there", o.from)
-		}
-		return nil, errors.New(refusalOf(o.from, path, res.StatusCode, text).Error)
+		return nil, o.refusal(res, path)
 	}
-	opened, err := secret.Open(res.Body, edge.SightingsUse, nonce)
-	if err == nil {
-		var st *admission.State
-		if st, err = admission.CopyState(o.stateFile, opened, time.Now()); err == nil {
-			return st, nil
-		}
+	opened, err := secret.Open(speaking{res.Body, silent}, edge.SightingsUse, nonce)
+	if err != nil {
+		return nil, o.sent(err)
 	}
-	if errors.Is(err, sealed.ErrSealed) {
-		return nil, fmt.Errorf("%s: what it sent cannot be used: %w", o.from, sealed.ErrSealed)
+	st, err := admission.CopyState(o.stateFile, received{opened}, time.Now())
+	if why, ok := errors.AsType[*receiveError](err); ok {
+		return nil, o.sent(why.err)
 	}
-	return nil, fmt.Errorf("%s: %w", o.from, err)
+	if errors.Is(err, admission.ErrNoSightings) {
+		return nil, fmt.Errorf("%s: it remembers no sightings: no route there has the policy second-hit or counting", o.from)
+	}
+	return st, err
+}
+
+// fetchPause is how long the other edge may be silent.
+const fetchPause = 30 * time.Second
+
+// speaking starts a timer anew with what comes.
+type speaking struct {
+	io.Reader
+	silent *time.Timer
+}
+
+// Read reads on.
+func (h speaking) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	h.silent.Reset(fetchPause)
+	return n, err
+}
+
+// received marks what went wrong while the sightings came. Other errors are of the file.
+type received struct{ io.Reader }
+
+// Read reads on.
+func (r received) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &receiveError{err}
+	}
+	return n, err
+}
+
+type receiveError struct{ err error }
+
+func (e *receiveError) Error() string { return e.err.Error() }
+func (e *receiveError) Unwrap() error { return e.err }
+
+// refusal returns the error for an answer that is no sightings.
+func (o *fetchOptions) refusal(res *http.Response, path string) error {
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	var said edge.Refusal
+	if res.StatusCode == http.StatusNotFound && json.Unmarshal(text, &said) == nil && said.Error != "" {
+		return fmt.Errorf("%s: it gives no sightings: set fleet.secret_file there", o.from)
+	}
+	return errors.New(refusalOf(o.from, path, res.StatusCode, text).Error)
+}
+
+// sent returns the error for sightings that did not come whole.
+func (o *fetchOptions) sent(err error) error {
+	switch {
+	case errors.Is(err, sealed.ErrSealed):
+		return fmt.Errorf("%s: what it sent cannot be used: %w", o.from, sealed.ErrSealed)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s: it sent nothing for %s, or the command was interrupted", o.from, fetchPause)
+	}
+	return fmt.Errorf("%s: %w", o.from, err)
 }

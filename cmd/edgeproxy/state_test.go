@@ -111,7 +111,7 @@ func TestSightingsAreOnlyForWhoHasTheSecret(t *testing.T) {
 		}
 	}
 	const unsealed = "what it sent cannot be used: it is not sealed with this secret, or was changed or cut on its way"
-	refuse("another secret", fetch(a.admin, other), exitFailed, unsealed)
+	refuse("another secret", fetch(a.admin, other), exitFailed, a.admin+": the fleet's secret here is another one")
 
 	recorded := []byte(nil)
 	between := func(change func(body []byte) []byte) string {
@@ -149,7 +149,15 @@ func TestSightingsAreOnlyForWhoHasTheSecret(t *testing.T) {
 	plain := writeFile(t, "plain.yaml", "origins: {app: {servers: [\"http://127.0.0.1:1\"]}}\n")
 	refuse("a file without a secret", runBinary(t, "state", "fetch", "--from", a.admin, "-c", plain), exitUsage, "fleet.secret_file: must be a file with the secret that both edges have")
 
-	for query, want := range map[string]int{"": 400, "?nonce=": 400, "?nonce=ab": 400, "?nonce=" + strings.Repeat("zz", 32): 400, "?nonce=" + strings.Repeat("00", 32): 200} {
+	folder := t.TempDir()
+	if got := runBinary(t, "state", "fetch", "--from", a.admin, "--secret-file", secret, "--to", folder, "--replace"); got.code != exitFailed || !strings.Contains(got.stderr, folder+": must be a file, or nothing yet") {
+		t.Errorf("a folder: got %+v", got)
+	}
+	always := serveBinary(t, "-c", writeFile(t, "always.yaml", fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\nadmission: {policy: always}\nfleet: {secret_file: %q}\n", origin, secret)))
+	refuse("an edge that remembers nothing", fetch(always.admin, secret), exitFailed, "it remembers no sightings")
+
+	const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
+	for query, want := range map[string]int{"": 400, "?nonce=" + zeros: 400, "?nonce=ab&proof=" + zeros: 400, "?nonce=" + strings.Repeat("zz", 32) + "&proof=" + zeros: 400, "?nonce=" + zeros + "&proof=" + zeros: 403} {
 		if res, _ := get(t, "http://"+a.admin+"/sightings"+query); res.StatusCode != want {
 			t.Errorf("/sightings%s: got %d, want %d", query, res.StatusCode, want)
 		}

@@ -16,6 +16,9 @@ import (
 // ErrState says that a state file is intact but not valid for this program.
 var ErrState = errors.New("not a state of admission")
 
+// ErrNoSightings says that a state has no filter: no policy remembered any.
+var ErrNoSightings = errors.New("no sightings in the state")
+
 // A state is, little endian:
 //
 //	version [4] seed [8] time of saving, Unix nanoseconds [8]
@@ -83,7 +86,7 @@ func LoadState(path string, now time.Time) (*State, error) {
 }
 
 // CopyState makes a file at path of what WriteState wrote, which it reads from r, and returns its content. A file that is there already is replaced
-// once all has come and is a state, and not before. The error is that of r, of the file system, or ErrState.
+// once all has come and is a state, and not before. The error is that of r, of the file system, ErrState or ErrNoSightings.
 func CopyState(path string, r io.Reader, now time.Time) (*State, error) {
 	fetched := path + ".fetched"
 	if err := statefile.Write(fetched, func(w io.Writer) error {
@@ -93,6 +96,9 @@ func CopyState(path string, r io.Reader, now time.Time) (*State, error) {
 		return nil, err
 	}
 	st, err := LoadState(fetched, now)
+	if err == nil && st.section(SecondHitFilter) == nil && st.section(CountingFilter) == nil {
+		err = ErrNoSightings
+	}
 	if err == nil {
 		err = os.Rename(fetched, path)
 	}

@@ -169,7 +169,7 @@ func (e *Edge) adminOptions(l *live) admin.Options {
 	a := &l.config.Admin
 	o := admin.Options{
 		Address: e.config.Admin.Address, Hosts: a.Hosts, Token: l.token, Profiles: a.Pprof,
-		Page: dashboard.Handler(l.token != ""), Registry: e.registry, Ready: e.readiness, Status: func() any { return e.Status() }, History: func() any { return e.History() }, Purger: e.proxy, Lookup: e.lookup, Top: e.top, Requests: e.requests, Drainer: e, Sightings: e.sendSightings(l.secret), Panics: e.panics, Log: e.log,
+		Page: dashboard.Handler(l.token != ""), Registry: e.registry, Ready: e.readiness, Status: func() any { return e.Status() }, History: func() any { return e.History() }, Purger: e.proxy, Lookup: e.lookup, Top: e.top, Requests: e.requests, Drainer: e, Sightings: e.sightings(l.secret), Panics: e.panics, Log: e.log,
 	}
 	if e.disk != nil {
 		o.Disk = adminDisk{e}

@@ -110,7 +110,7 @@ type inForce struct {
 	TLS      []string     // the TLS settings of the origins
 	Hosts    []string
 	Token    string
-	Sends    bool // sightings, to who has the secret
+	Sends    bool // whether edges with the secret get sightings
 	Profiles bool
 	Trusted  [][]netip.Prefix
 	Livez    []bool

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -86,8 +86,8 @@ type Options struct {
 	// Reload reloads the configuration, and waits for reloads before it. It returns the status of the answer and its body,
 	// in a form that encoding/json can encode. Nil: no such path.
 	Reload func() (status int, answer any)
-	// Sightings writes the filters of admission to w, sealed for who sent the nonce. Nil: no such path.
-	Sightings func(w io.Writer, nonce []byte) error
+	// Sightings answers /sightings. Nil: no such path.
+	Sightings Sightings
 	// Drainer answers /origins. Nil: no such path.
 	Drainer Drainer
 	// Disk shows the disk tier; nil: no such paths.
@@ -113,6 +113,7 @@ type Server struct {
 	site        atomic.Pointer[site]
 	subscribers *subscribers
 	wrong       *wrongTokens
+	sightings   sync.Mutex // held while sightings are sent, over reloads
 }
 
 // ServeHTTP answers with the options in force.
@@ -185,7 +186,7 @@ func (s *Server) newSite(o Options) (*site, error) {
 		}
 	}
 	if o.Sightings != nil {
-		routes["/sightings"] = read("?nonce=: the filters of admission, encrypted with the fleet's secret, for edgeproxy state fetch", sightingsHandler(o.Sightings, o.Log))
+		routes["/sightings"] = read("?nonce=&proof=: the filters of admission, encrypted with the fleet's secret, for edgeproxy state fetch", sightingsHandler(o.Sightings, &s.sightings, o.Log))
 	}
 	if o.Drainer != nil {
 		routes["/origins"] = route{

@@ -4,6 +4,7 @@ import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func ReadSecret(path string) (Secret, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
-			err = p.Err // who asks shows the path
+			err = p.Err // the caller shows the path
 		}
 		return Secret{}, fmt.Errorf("must be a file with the fleet's secret: %w", err)
 	}
@@ -72,4 +73,16 @@ const keyBytes = 32
 // key derives the key for one use (RFC 5869). Under the same secret other uses and other salts have keys that tell nothing of it.
 func (s Secret) key(use string, salt []byte) ([]byte, error) {
 	return hkdf.Key(sha256.New, []byte(s.text), salt, "edgeproxy fleet: "+use, keyBytes)
+}
+
+// Proof returns what only who has the secret can say of a nonce: who asks for something sends it along, so that nothing is done for others. It
+// tells nothing of the secret, and opens nothing.
+func (s Secret) Proof(use string, nonce []byte) ([]byte, error) {
+	return s.key("proof for "+use, nonce)
+}
+
+// Proven reports whether proof is that of the nonce. It takes as long for any other.
+func (s Secret) Proven(use string, nonce, proof []byte) bool {
+	want, err := s.Proof(use, nonce)
+	return err == nil && subtle.ConstantTimeCompare(want, proof) == 1
 }

@@ -134,3 +134,16 @@ func TestErrorsOfTheStreamPass(t *testing.T) {
 type brokenWriter struct{ err error }
 
 func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestOnlyTheSecretProvesANonce(t *testing.T) {
+	secret, _ := secretOf(t, strings.Repeat("a", MinSecret))
+	other, _ := secretOf(t, strings.Repeat("b", MinSecret))
+	nonce := NewNonce()
+	proof, err := secret.Proof("one", nonce)
+	if err != nil || !secret.Proven("one", nonce, proof) {
+		t.Fatalf("got %x, %v", proof, err)
+	}
+	if other.Proven("one", nonce, proof) || secret.Proven("two", nonce, proof) || secret.Proven("one", NewNonce(), proof) || secret.Proven("one", nonce, nil) || secret.Proven("one", nonce, proof[1:]) {
+		t.Error("it proves something else as well")
+	}
+}

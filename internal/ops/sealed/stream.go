@@ -46,8 +46,8 @@ func (s Secret) Seal(w io.Writer, use string, nonce []byte) (io.WriteCloser, err
 // onlyWriter hides that w may be closed.
 type onlyWriter struct{ io.Writer }
 
-// Open returns a reader of what Seal was given. What it has read is to be used once it has returned io.EOF: then all of it came from who has the
-// secret. Its errors are those of r, or in their chain is ErrSealed.
+// Open returns a reader of what Seal was given. Use nothing of it before the reader has returned io.EOF: only then is it certain that an edge
+// with the secret wrote all of it. Errors are those of r, or have ErrSealed in their chain.
 func (s Secret) Open(r io.Reader, use string, nonce []byte) (io.Reader, error) {
 	head := make([]byte, len(sealedMagic)+NonceBytes)
 	if _, err := io.ReadFull(r, head); err != nil {
