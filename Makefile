@@ -282,6 +282,7 @@ tidy-check: ## fail if go mod tidy would change anything
 	@$(GO) mod tidy -diff
 	@$(GO) -C tools mod tidy -diff
 	@$(GO) -C tools/collector mod tidy -diff
+	@$(GO) -C tools/image mod tidy -diff
 
 .PHONY: ci
 ci: $(GOTEST) ## run every check, as the hosted one does

@@ -267,7 +267,7 @@ func (c *Config) inForceNotes() func(path string) string {
 	}
 }
 
-// Lifted is the restrictions of access at the top of the file that one route lifts.
+// Lifted is the restrictions of access that one route lifts: of the top of the file, and of the route around it.
 type Lifted struct {
 	Route string
 	Keys  []string // keys of access
@@ -286,7 +286,7 @@ func (c *Config) Lifted() (out []Lifted) {
 			{"deny", len(top.Deny) > 0 && isNone(c.Routes[i].ownInherited.Access.Deny)},
 			{"basic_auth", top.BasicAuth.UsersFile != "" && r.BasicAuth.UsersFile == ""},
 		} {
-			if k.lifted {
+			if k.lifted || slices.Contains(c.Routes[i].lifts, k.key) {
 				l.Keys = append(l.Keys, k.key)
 			}
 		}

@@ -70,7 +70,7 @@ func (v *validator) nullNames(path string, own, top map[string]string, list []st
 		case v.src.setAround[at]: // the route around this one, whose value it does not have
 			delete(own, name)
 		default:
-			v.failWithValue(at, "nothing", "must be text: null removes a name set at the top, and this name is not set there")
+			v.failWithValue(at, "nothing", "must be text: null removes a name that is set at the top or in the route around, and this name is not set there")
 		}
 	}
 }

@@ -37,13 +37,28 @@ func (l *routeList) add(d *decoder, list *ast.SequenceNode) {
 		first := len(*l.field)
 		n.Node = l.addNested(d, n, &defaults)
 		l.addOne(d, n, &defaults)
-		around := (*l.field)[len(*l.field)-1].Name
+		around := &(*l.field)[len(*l.field)-1]
 		for i := first; i < len(*l.field)-1; i++ {
-			if r := &(*l.field)[i]; around != "" && r.Name != "" {
-				r.Name = around + "." + r.Name
+			r := &(*l.field)[i]
+			if r.lifts = lifts(&r.ownInherited.Access, &around.ownInherited.Access); around.Name != "" && r.Name != "" {
+				r.Name = around.Name + "." + r.Name
 			}
 		}
 	}
+}
+
+// lifts returns the keys of access by which a route lets clients in that the one around it refuses.
+func lifts(own, around *Access) (keys []string) {
+	if len(around.Allow) > 0 && isNone(own.Allow) {
+		keys = append(keys, "allow")
+	}
+	if len(around.Deny) > 0 && isNone(own.Deny) {
+		keys = append(keys, "deny")
+	}
+	if around.BasicAuth.UsersFile != "" && !own.BasicAuth.Enabled {
+		keys = append(keys, "basic_auth")
+	}
+	return keys
 }
 
 // addOne decodes one route.
@@ -160,6 +175,7 @@ func (d *decoder) over(path string, own, around []*ast.MappingValueNode, t table
 		return out
 	}
 	if strings.Contains(path, ".headers.") {
+		d.noteRemoved(path, own, around)
 		around = fieldsOver(own, around)
 	}
 	for _, p := range around {
@@ -276,6 +292,20 @@ func wrongList(own, around *ast.MappingValueNode) (shown, want string) {
 		return "", "must be a list in brackets: the route around this one has one as well"
 	}
 	return "", ""
+}
+
+// noteRemoved notes the names that own sets to null and that the section around removes: null takes them out of that list.
+func (d *decoder) noteRemoved(path string, own, around []*ast.MappingValueNode) {
+	sets, removed := pairWith(own, "set"), pairWith(around, "remove")
+	if sets == nil || removed == nil {
+		return
+	}
+	of, _ := pairs(sets.Value)
+	for _, p := range of {
+		if slices.ContainsFunc(wordsOf(removed.Value), func(name string) bool { return strings.EqualFold(name, keyOf(p)) }) {
+			d.src.setAround[child(child(path, "set"), keyOf(p))] = true
+		}
+	}
 }
 
 // fieldsOver returns the rules for fields of the section around one that has own, without those for fields that own sets or removes.

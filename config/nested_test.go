@@ -119,3 +119,41 @@ routes:
 		}
 	}
 }
+
+// TestARouteWithinThatLiftsAccessIsNamed: check names the routes that are more open than what is around them.
+func TestARouteWithinThatLiftsAccessIsNamed(t *testing.T) {
+	c, err := Parse(caseFile, []byte(`origins: {a: {servers: ["http://127.0.0.1:1"]}}
+routes:
+  - name: a
+    match: {hosts: [a.example]}
+    origin: a
+    access: {allow: [10.0.0.0/8], deny: [10.1.0.0/16], basic_auth: {users_file: users}}
+    routes:
+      - {name: b, match: {path: /b}, access: {allow: all}}
+      - {name: c, match: {path: /c}, access: {deny: none, basic_auth: {enabled: false}}}
+      - {name: d, match: {path: /d}, access: {deny: [10.2.0.0/16]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Lifted{{"a.b", []string{"allow"}}, {"a.c", []string{"deny", "basic_auth"}}}, c.Lifted()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// TestNullOverARemovalOfTheRouteAround: null under set takes a name out of remove, as it does with remove at the top.
+func TestNullOverARemovalOfTheRouteAround(t *testing.T) {
+	c, err := Parse(caseFile, []byte(`origins: {a: {servers: ["http://127.0.0.1:1"]}}
+routes:
+  - name: a
+    origin: a
+    headers: {request: {remove: [X-A, X-B]}}
+    routes: [{name: b, match: {path: /b}, headers: {request: {set: {x-a: null}}}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Routes[0].Headers.Request; len(got.Remove) != 1 || got.Remove[0] != "X-B" || len(got.Set) != 0 {
+		t.Errorf("got %+v", got)
+	}
+}

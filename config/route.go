@@ -37,7 +37,8 @@ type Route struct {
 	ownRate   rate.Limit      // likewise
 	ownLog    setting.Log
 
-	path string // where it stands in the file
+	path  string   // where it stands in the file
+	lifts []string // keys of access of the route around it that it lifts
 
 	ownInherited Inherited
 	ownCompress  setting.Compress

@@ -11,6 +11,10 @@ out=${1:?must be the folder for the files}
 shift
 [ $# -gt 0 ] || set -- amd64 arm64
 VERSION=${VERSION:-$(sed -n 's/^## \([0-9][0-9.]*\)$/\1/p' CHANGELOG.md | head -n 1)}
+[ -n "$VERSION" ] || {
+	echo "release: CHANGELOG.md has no heading ## 1.2.3: give VERSION" >&2
+	exit 1
+}
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 COMMIT=${COMMIT-$(git rev-parse --short=12 HEAD 2>/dev/null || true)}
 here=$($GO env GOHOSTARCH)

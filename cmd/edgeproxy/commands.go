@@ -149,7 +149,7 @@ func checkCommand() *cobra.Command {
 				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: includes %s (routes: %d, origins: %d)\n", file, i.File, i.Routes, i.Origins)
 			}
 			for _, l := range c.Lifted() {
-				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s turns off top-level access settings: %s\n", file, l.Route, strings.Join(l.Keys, ", "))
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s turns off access settings of the top or of the route around it: %s\n", file, l.Route, strings.Join(l.Keys, ", "))
 			}
 			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)
 			return nil

@@ -84,7 +84,7 @@ headers:
 	f("/a", "", `401 "Unauthorized\n"  `)
 	f("/missing", "ann", `404 "<p>missing"  DENY`)
 	f("/open/missing", "", `404 "own more"  `)
-	if got := runBinary(t, "check", "-c", c.path); got.code != exitDone || !strings.HasSuffix(got.stdout, c.path+": route open turns off top-level access settings: basic_auth\n"+c.path+": ok\n") {
+	if got := runBinary(t, "check", "-c", c.path); got.code != exitDone || !strings.HasSuffix(got.stdout, c.path+": route open turns off access settings of the top or of the route around it: basic_auth\n"+c.path+": ok\n") {
 		t.Errorf("check: got %+v", got)
 	}
 

@@ -129,7 +129,7 @@ func TestProxyAndSimulateAgreeWhereSizeAwareEvicts(t *testing.T) {
 }
 
 // sameRanking compares the means of some replays and as many simulations. Where three are not near enough, up to nine are. Both evict by chance, which goes
-// by the hash of the keys: each replay has another seed, and each simulation other keys. One simulation of always the same keys would be one draw: on NASA's
+// by the hash of the keys: each replay has another seed, and each simulation other keys. With the same keys all simulations would be one draw: on NASA's
 // requests the writes of single draws differ by up to 3 %.
 func sameRanking(t *testing.T, s *setup, seq *sequence) {
 	t.Helper()

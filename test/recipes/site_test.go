@@ -36,7 +36,7 @@ func (s *site) address() string { return s.Listener.Addr().String() }
 
 // ServeHTTP answers as the path says, and counts.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/health" { // which proxies ask at times of their own
+	if r.URL.Path == "/health" { // health checks come at times of their own
 		return
 	}
 	s.mu.Lock()

@@ -1,5 +1,5 @@
-// Image writes what docker build makes of a folder as an archive for docker load, without an engine. It reads the Dockerfile in the folder, as far
-// as an image from scratch needs one. Times are those of the epoch that is given, so the same folder makes the same bytes.
+// Image makes an archive for docker load out of a folder with a Dockerfile, without an engine: the image that docker build would make. It knows
+// the instructions that images from scratch need. All files have the time of -epoch, so the same folder makes the same bytes.
 package main
 
 import (
@@ -123,6 +123,9 @@ func (b *builder) instruction(word, rest string) (err error) {
 	case "EXPOSE":
 		c.ExposedPorts = map[string]struct{}{}
 		for port := range strings.FieldsSeq(rest) {
+			if strings.Contains(port, "/") {
+				return fmt.Errorf("must be a port of TCP, without /")
+			}
 			c.ExposedPorts[port+"/tcp"] = struct{}{}
 		}
 	case "VOLUME":

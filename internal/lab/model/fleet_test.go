@@ -314,9 +314,9 @@ func TestFleetThatCannotWorkIsAnError(t *testing.T) {
 }
 
 // What another simulator measured of four edges, at 5 % of the unique bytes each, with exact sets of two generations of 4 C requests, LRU
-// and no stage: the share of requests that went to the origin, in percent, and the writes. It drew the edges otherwise. Its sightings
-// of other edges did not count towards the length of a window, so that it remembered more: 74.2 and 9,349 with AdaptSize. Here they
-// do, because a filter has room for no more.
+// and no stage: the share of requests that went to the origin, in percent, and the writes. It drew the edges otherwise. In its windows the sightings
+// that other edges sent did not count, so windows were longer: 74.2 and 9,349 with AdaptSize. Here they count, because a filter has room for no
+// more.
 func TestFleetGivesWhatWasMeasured(t *testing.T) {
 	testkit.Plain(t, "one goroutine replays a trace")
 	type measured struct {

@@ -18,7 +18,7 @@ type Shadow struct {
 
 	totals  [stripes]stripe
 	filters sightingFilters // every request is a sighting for each policy that is tried
-	live    sightingFilters // of the live rules: a request is a sighting for its own rule alone, as in the gate
+	live    sightingFilters // filters of the live rules: a request is a sighting for its own rule alone, as in the gate
 
 	// mu guards what follows. Only requests of the slice take it, for the policies, and
 	// never while a window rotates.

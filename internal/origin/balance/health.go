@@ -29,7 +29,7 @@ func (b *Balancer) Checked(index int, good bool) bool {
 }
 
 // Drain takes a server out of use, or with out false lets it have requests again, as far as it is well. What ejection and checks know
-// of it stays. It reports whether that changed anything.
+// of the server stays. Drain reports whether anything changed.
 func (b *Balancer) Drain(index int, out bool) bool {
 	s := &b.servers[index]
 	changed := s.drained != out
